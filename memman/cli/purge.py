@@ -10,6 +10,7 @@ from memman.cli.person import confirm, typed
 from memman.cli.show import as_data, labelled, printed, short, text
 from memman.model.errors import UsageError
 from memman.model.trust import SOURCES
+from memman.store.opening import is_shared
 
 if TYPE_CHECKING:
     from memman.govern.stores import Chosen
@@ -47,9 +48,18 @@ def purge(
         return
     _ask(target)
     receipt = recovery.purge(where.data, where.name, meant)
+    told = not is_shared(where.data, where.name) or _told(where)
     if not printed(asdict(receipt), as_json=as_json):
         _tell(receipt)
         _beyond(where)
+        if not told:
+            text("the server is out of reach and has it still: the next drain that reaches it purges it there")
+
+
+def _told(where: "Chosen") -> bool:
+    from memman.govern.sharing import told
+
+    return told(where.data, where.name)
 
 
 def _found(where: "Chosen", query: str) -> list[str]:

@@ -12,7 +12,7 @@ from memman.config.stores import checked, exists, harmless
 from memman.govern.held import acted
 from memman.govern.ids import rows_of
 from memman.govern.stores import Chosen, steadily, unknown
-from memman.model.errors import NoServer, NotSetUp, UsageError
+from memman.model.errors import NoServer, NotSetUp, ServerRefused, UsageError
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import CONNECTED
 from memman.store.opening import DSN, address, open_store, refuse_reading
@@ -145,19 +145,26 @@ def show_to(place: Chosen, parts: Sequence[str], visibility: str) -> list[dict[s
     refuse_stopped(place.data, "share" if visibility == "shared" else "unshare")
     rows = rows_of(place, parts)
     refuse_reading(place.data, place.name)
-    with _shared(place.data, place.name) as (store, server):
+    with _shared(place.data, place.name) as (store, _):
         now = now_ms()
         with store.unit() as unit:
             if visibility == "private":
                 _refuse_hiding(store, rows)
             _refuse_others(store, rows)
             changed = {row: unit.show_to(row, visibility, now) for row in rows}
-        told = True
-        try:
+        records = acted(place, store.reader, changed)
+    heard = told(place.data, place.name)
+    return [{**one, "told": heard} for one in records]
+
+
+def told(data: str, name: str) -> bool:
+    """Tell the server of a store what was done here; False where it cannot be asked, and the next drain tells it."""
+    try:
+        with _shared(data, name) as (store, server):
             exchange.push(store, server)
-        except NoServer:
-            told = False
-        return [{**one, "told": told} for one in acted(place, store.reader, changed)]
+    except (NoServer, ServerRefused):
+        return False
+    return True
 
 
 def _refuse_others(store: SqliteStore, rows: Sequence[int]) -> None:
