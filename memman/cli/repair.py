@@ -17,15 +17,15 @@ _NAMED = 20
 @click.option("--queue", is_flag=True, help="Repair the queue instead of a store.")
 @data_options
 def repair(queue: bool, as_json: bool) -> None:
-    """Rebuild a damaged store from what is still readable; the damaged file is kept.
+    """Rebuild a damaged store from its log, and from the last backup; the damaged file is kept.
 
-    The exit code is 0 even if something was lost; the output lists it. Changes nothing if nothing is wrong.
+    The exit code is 0 even if something was lost; the output says so. Changes nothing if nothing is wrong.
     """
     from memman.recovery.recover import recover, recover_queue
 
     where = place()
     what = "the queue" if queue else f"store {where.name!r}"
-    confirm(f"Rebuild {what} from what is still readable?", "queue" if queue else where.name)
+    confirm(f"Rebuild {what} from what is still sound?", "queue" if queue else where.name)
     done = recover_queue(where.data) if queue else recover(where.data, where.name)
     if printed(asdict(done), as_json=as_json):
         return
@@ -34,12 +34,15 @@ def repair(queue: bool, as_json: bool) -> None:
         return
     text(f"{done.what} was damaged: {done.wrong}")
     text(f"kept {counted(done.kept, 'note' if queue else 'memory')}; the damaged file was moved to {done.aside}")
+    if done.damaged:
+        there = f"{done.replaced} came from the last backup, {done.damaged - done.replaced} are lost"
+        text(f"{counted(done.damaged, 'record')} of the log could not be read: {there}")
     if done.lost:
         text(
             f"lost {len(done.lost)}: {', '.join(done.lost[:_NAMED])}"
             + (" and others" if len(done.lost) > _NAMED else "")
         )
-    if done.lost or not done.kept:
+    if done.lost or done.damaged > done.replaced or not done.kept:
         text("`memman backup list` shows the backups that may have the rest")
     if done.doubtful:
         text(
@@ -47,4 +50,4 @@ def repair(queue: bool, as_json: bool) -> None:
             " `memman scheduler queue show` shows them"
         )
     if not queue:
-        text("the text index, built-in vectors and edges were rebuilt; for other vectors run `memman embed reembed`")
+        text("the text index, built-in vectors and edges were made anew; the next drains go over the edges once more")

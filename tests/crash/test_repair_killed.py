@@ -105,7 +105,7 @@ def damaged(box):
     for n in range(NOTES):
         box.remember(f"The queue {n} was slow.")
     box.queue("UPDATE note SET text = 'The queue 3 was fast.' WHERE text = 'The queue 3 was slow.'")
-    box.store("UPDATE memory SET text = 'Service 3 listens on port 9003.' WHERE id = 4")
+    box.store("UPDATE record SET body = replace(body, 'port 8003', 'port 9003')")
     return box
 
 

@@ -201,10 +201,11 @@ def winners(db: apsw.Connection, records: Iterable[Record]) -> dict[str, str]:
     return {act: db.execute(first, (act,)).get for act in twice}
 
 
-def damaged(db: apsw.Connection) -> list[tuple[str, int]]:
-    """Return host and number of the records that do not say what was once written."""
-    sums = f"SELECT {_COLUMNS}, r.sum FROM record r JOIN host h ON h.id = r.host WHERE r.body <> ''"
-    return [(row[0], row[1]) for row in db.execute(sums) if Record(*row[:-1]).sum != row[-1]]
+def damaged(db: apsw.Connection, most: int = -1) -> list[tuple[str, int]]:
+    """Return host and number of the records, among the newest, that do not say what was once written."""
+    newest = f"SELECT {_COLUMNS}, r.sum FROM record r JOIN host h ON h.id = r.host ORDER BY r.id DESC LIMIT ?"
+    rows = db.execute(newest, (most,))
+    return [(row[0], row[1]) for row in rows if row[6] and Record(*row[:-1]).sum != row[-1]]
 
 
 def empty(db: apsw.Connection, uids: Sequence[str]) -> None:
