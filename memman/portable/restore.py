@@ -1,6 +1,5 @@
 """An export taken in: the records that a store lacks are added as they were, and what it has stays."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -12,8 +11,6 @@ from memman.config.tombstones import Tombstones, bury, dig_up
 from memman.locks import quiet
 from memman.model.uid import kept_uid
 from memman.portable.lines import Export, harmless
-from memman.providers import builtin_embedder
-from memman.queue.notes import Queue
 from memman.recovery.swap import finish
 from memman.secrets import screened
 from memman.secrets.leaks import through
@@ -24,8 +21,6 @@ from memman.store.sqlite import vectors
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.index import RULE, row_of
 from memman.store.sqlite.unit import SqliteUnit
-from memman.upkeep.backfill import fill
-from memman.upkeep.idle import UPGRADING
 from memman.upkeep.rules import publish
 
 
@@ -88,21 +83,16 @@ def restored(data: str, store: str, export: Export, *, purged: bool) -> int:
     """Add to a store what it lacks of an export, all or nothing; return how many memories are new. Raises Busy."""
     with quiet(data):
         finish(data)
-        with closing(open_store(data, store)) as opened, builtin_embedder() as local:
+        with closing(open_store(data, store)) as opened:
             plan = planned(data, opened.path, export, purged=purged)
             with opened.unit() as unit:
                 unit.take_in(harmless(one, screened) for one in plan.missing)
                 _come_again(unit, plan.again)
-                numbers = _put_vectors(unit, export)
+                _put_vectors(unit, export)
                 for key, value in export.learned.items():
                     unit.db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", (key, value))
-            asyncio.run(fill(opened, local))
-            for _ in numbers:
-                pass
             opened.maintain()
         _settle(data, export, plan)
-        with closing(Queue(data)) as queue:
-            queue.set_meta(UPGRADING, "1")  # the judge has not read them, and they have no edges
     publish(data)
     return sum(records.TEXT in parts for parts in (*plan.memories.values(), *plan.again.values()))
 
@@ -119,15 +109,12 @@ def _come_again(unit: SqliteUnit, again: Mapping[str, Parts]) -> None:
     unit.settle([row for row in rows if row])
 
 
-def _put_vectors(unit: SqliteUnit, export: Export) -> set[int]:
-    """Store the vectors of an export that memories here lack; return the numbers of their embedders."""
-    numbers = set()
+def _put_vectors(unit: SqliteUnit, export: Export) -> None:
+    """Store the vectors of an export that memories here lack."""
     for one in export.vectors:
         number, row = unit.embedder(one.made_by), row_of(unit.db, one.memory)
         if row and not vectors.unpacked(unit.db, number, [row]):
             unit.put_vectors(number, [(row, 0, one.planes, one.squares)])
-            numbers.add(number)
-    return numbers
 
 
 def _settle(data: str, export: Export, plan: Plan) -> None:

@@ -13,20 +13,21 @@ from memman.clock import now_ms
 from memman.config import lockfile
 from memman.config.buried import Buried, bury_texts, dig_up_texts
 from memman.config.places import LOG_FILES, log_path, sessions_path, store_path, text_at, write_file
-from memman.config.schedule import refuse_stopped
+from memman.config.schedule import refuse_stopped, ring
 from memman.config.tombstones import WHOLE, bury, dig_up
 from memman.locks import quiet
 from memman.model.errors import MemmanError, UsageError
 from memman.model.records import Note, Provenance
 from memman.model.terms import terms
 from memman.model.text import SHORT_ID
+from memman.model.vocabulary import BUILTIN
 from memman.queue.notes import Queue
 from memman.queue.view import QueueView
 from memman.recovery import copies
 from memman.recovery.backup import sweep
 from memman.recovery.swap import finish
 from memman.store.opening import open_store, refuse_reading
-from memman.store.sqlite import authorship, rules
+from memman.store.sqlite import authorship, rules, vectors
 from memman.store.sqlite import purge as sql
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
@@ -95,6 +96,7 @@ def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
         with closing(open_store(data, store)) as opened:
             _refuse_others(opened, target)
         scrubbed = _deleted(data, store, target, _burying(data, target))
+        ring(data)
     publish(data)
     gone = [memory["uid"] for memory in target.memories]
     ruled = [rule["uid"] for rule in target.rules]
@@ -163,8 +165,10 @@ def erase(
     now = now_ms()
     made = rules.made_of(store.reader, {row.uid: row.text for row in store.reader.rows(rows).values()})
     rules.purge(unit, [rule["uid"] for rule in made], now)
+    around = unit.touched(rows)
     for memory in rows:
         unit.forget(memory, now)
+    vectors.wipe(unit.db, around, BUILTIN)
     sql.purge(unit, rows, now)
     for row in waiting:
         stamped = (

@@ -1,6 +1,5 @@
 """A store made anew from its log of records: all that recall reads follows from it."""
 
-import asyncio
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
@@ -10,16 +9,13 @@ import apsw
 
 from memman.config.tombstones import Tombstones
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import BUILTIN, REPLACED, SPREAD
-from memman.providers import builtin_embedder
+from memman.model.vocabulary import REPLACED, SPREAD
 from memman.recovery.salvage import by_key, insert, rows
 from memman.sqlite import checkpoint
 from memman.store import shapes
 from memman.store.records import Record
 from memman.store.sqlite import index, record_log
 from memman.store.sqlite.store import SqliteStore
-from memman.upkeep.backfill import advance, fill
-from memman.upkeep.relink import relink
 
 # Memories that are written at once.
 _PART = 512
@@ -32,8 +28,9 @@ _LOCAL: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("typed", ("digest", "text"), "1"),
 )
 _BESIDE = {"shown": ("memory", "session", "way", "agent", "at", "times", "tokens"), "typed_for": ("memory", "digest")}
-_DEAR = f"vector v JOIN embedder e ON e.id = v.embedder AND e.provider <> '{BUILTIN}'"
+_VECTORS = "vector v JOIN embedder e ON e.id = v.embedder"
 _VECTOR = ("v.memory", "v.planes", "v.squares", "e.provider", "e.model", "e.dimension")
+_LINK = ("src", "kind", "dst", "weight", "detail")
 _UIDS = "SELECT memory FROM record WHERE memory <> '' GROUP BY memory ORDER BY min(id)"
 
 
@@ -64,7 +61,6 @@ def rebuilt(new: SqliteStore, read: Copies, backup: Sequence[Record], buried: To
         again = record_log.add(db, [one._replace(body="") if one.memory in gone else one for one in old])
     _indexed(new)
     _kept(new, read.checked)
-    _derived(new)
     return Log(len(found) + len(gaps), len(gaps), len(again))
 
 
@@ -118,7 +114,10 @@ def _indexed(new: SqliteStore) -> None:
 
 
 def _kept(new: SqliteStore, read: apsw.Connection) -> None:
-    """Take over what no record has: what was shown and typed here, how often, and vectors that are dear to make."""
+    """Take over what no record has: what was shown and typed here, how often, and the sound vectors and edges.
+
+    What lacks a vector drains make, and edges all once more: nobody knows which are missing.
+    """
     with new.unit() as unit:
         db = unit.db
         now = {row: index.row_of(db, str(uid)) for row, uid in rows(read, "memory", ("id", "uid"))}
@@ -132,20 +131,13 @@ def _kept(new: SqliteStore, read: apsw.Connection) -> None:
         used, fired = rows(read, "memory", ("uses", "uid")), rows(read, "rule", ("hits", "hit_at", "uid"))
         db.executemany("UPDATE memory SET uses = ? WHERE uid = ?", used)
         db.executemany("UPDATE rule SET hits = ?, hit_at = ? WHERE uid = ?", fired)
-        dear = [(now.get(memory), *vector) for memory, *vector in rows(read, _DEAR, _VECTOR)]
-        numbers = {made: unit.embedder(Fingerprint(*made)) for made in {tuple(one[3:]) for one in dear}}
-        for there, planes, squares, *made in dear:
-            if there:
-                unit.put_vectors(numbers[tuple(made)], [(there, 0, planes, squares)])
-    for number in numbers.values():
-        advance(new, number)
-
-
-def _derived(new: SqliteStore) -> None:
-    """Make built-in vectors and edges; what the judge has not read yet idle drains link again."""
-    with builtin_embedder() as local:
-        asyncio.run(fill(new, local))
-        new.maintain()  # what is to be linked is looked for in a few cells of many
-        relink(new, local.fingerprint, local)
+        for row, *vector, provider, model, dimension in rows(read, _VECTORS, _VECTOR):
+            if there := now.get(row):
+                unit.put_vectors(unit.embedder(Fingerprint(provider, model, dimension)), [(there, 0, *vector)])
+        ends = ((now.get(src), kind, now.get(dst), *how) for src, kind, dst, *how in rows(read, "link", _LINK))
+        db.executemany("INSERT OR IGNORE INTO link VALUES (?, ?, ?, ?, ?)", [one for one in ends if one[0] and one[2]])
+        left = [now[row] for (row,) in rows(read, "outdated", ("memory",)) if now.get(row)]
+        db.execute("DELETE FROM outdated")
+        db.executemany("INSERT OR IGNORE INTO outdated VALUES (?)", [(row,) for row in left])
     new.maintain()
     checkpoint(new.db)

@@ -6,7 +6,6 @@ that no store in force afterwards has a receipt for. That comes first, so that
 a restore which dies has lost nothing, and may be made again.
 """
 
-import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import closing
@@ -22,7 +21,6 @@ from memman.config.tombstones import Tombstones, tombstones_path
 from memman.locks import exchanging, quiet
 from memman.model.errors import CannotWrite, NewerSchema, UsageError
 from memman.model.vocabulary import CONNECTED
-from memman.providers import builtin_embedder
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.recovery import waiting
 from memman.recovery.backup import Progress, check, fill, told, unseen
@@ -36,7 +34,6 @@ from memman.store.sqlite import rules
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
-from memman.upkeep.backfill import fill as embed
 from memman.upkeep.rules import publish
 
 
@@ -160,7 +157,7 @@ def _made(data: str, folder: str, part: Part, name: str, texts: Buried) -> Prepa
     source = f"{folder}/{part.file}"
     with TranslatedErrors(source), closing(open_reader(source)) as db:
         fill(path, db, "WAL")
-    with TranslatedErrors(path), closing(SqliteStore(path)) as store, builtin_embedder() as local:
+    with TranslatedErrors(path), closing(SqliteStore(path)) as store:
         with store.unit() as unit:
             unit.set_meta(CONNECTED, None)  # a copy of what a server has is this machine's own
             before = _statuses(unit)
@@ -175,7 +172,6 @@ def _made(data: str, folder: str, part: Part, name: str, texts: Buried) -> Prepa
             after = _statuses(unit)
         purged = len(seen - after.keys())
         forgotten = [uid for uid, status in after.items() if status == "forgotten" != before.get(uid)]
-        asyncio.run(embed(store, local))
         if purged or ruled:
             store.db.execute("VACUUM")
         receipts = frozenset(note for (note,) in store.db.execute("SELECT note FROM receipt"))

@@ -111,13 +111,14 @@ def _place(db: apsw.Connection, uid: str, parts: Parts) -> None:
     content = parts[records.TEXT]
     values = {name: content[name] for name in (*CONTENT, *TIMES)}
     values |= {name: json.dumps(content[name], ensure_ascii=False, separators=(",", ":")) for name in LISTS}
-    names = ", ".join(values)
-    changed = ", ".join(f"{name} = excluded.{name}" for name in values)
-    sql = (
-        f"INSERT INTO memory(uid, screened, {names}) VALUES (?, ?, {', '.join('?' * len(values))})"
-        f" ON CONFLICT (uid) DO UPDATE SET {changed}"
+    db.execute(
+        f"UPDATE memory SET {', '.join(f'{name} = ?' for name in values)} WHERE uid = ?", (*values.values(), uid)
     )
-    db.execute(sql, (uid, SCREEN, *values.values()))
+    if not db.changes():  # an upsert would use up a row's number each time
+        names, marks = ", ".join(values), ", ".join("?" * len(values))
+        db.execute(
+            f"INSERT INTO memory(uid, screened, {names}) VALUES (?, ?, {marks})", (uid, SCREEN, *values.values())
+        )
 
 
 def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:
