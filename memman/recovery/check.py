@@ -9,7 +9,7 @@ import apsw
 from memman.model.errors import DamagedFile, StoreError
 from memman.model.plural import counted
 from memman.queue.damage import damaged
-from memman.sqlite import TranslatedErrors, open_reader, refuse_others, strange_header
+from memman.sqlite import TranslatedErrors, open_reader, refuse_others, schema_version, strange_header
 from memman.store.sqlite import record_log
 from memman.store.sqlite.schema import STEPS
 
@@ -29,7 +29,10 @@ _COLUMNS = (
 
 
 def troubles(path: str, steps: Steps) -> str:
-    """Say what is wrong with the database at `path`, of the schema that `steps` make, '' where nothing is."""
+    """Say what is wrong with the database at `path`, of the schema that `steps` make, '' where nothing is.
+
+    Raises NewerSchema.
+    """
     if not _held(path):
         return "it is empty, although its write-ahead log is not" if _held(path + "-wal") else "it is empty: 0 bytes"
     if says := strange_header(path):
@@ -66,8 +69,10 @@ def _misfit(db: apsw.Connection, steps: Steps, path: str) -> str:
     tables, newest = set(db.execute(looked_at)), max(steps)
     if version <= 0:
         return "it has tables, but not the number of their schema" if tables else ""
-    if version != newest:
-        return f"it has the tables of schema {newest}, but says {version}" if tables >= expected else ""
+    if version != newest and tables >= expected:
+        return f"it has the tables of schema {newest}, but says {version}"
+    if schema_version(db, newest, path) < newest:
+        return ""
     if lost := sorted({name for name, _ in expected} - {name for name, _ in tables}):
         return f"it lacks {', '.join(lost)}"
     other = sorted({name for name, _ in expected - tables})
