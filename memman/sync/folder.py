@@ -51,6 +51,11 @@ class Folder:
                 if name := Name.read(file):
                     self.segments.setdefault(host, []).append(name)
 
+    @property
+    def files(self) -> set[tuple[str, Name]]:
+        """The segments by host."""
+        return {(host, name) for host, names in self.segments.items() for name in names}
+
     def read(self, host: str, file: str) -> bytes:
         """Return the bytes of a file, none where it is not there any more. Raises CannotWrite and TooLarge."""
         try:

@@ -91,6 +91,7 @@ async def turn(
             reach("sync:taken", None)
     done.retired = await reconcile(store, tools, stopping, AT_ONCE if patient else None)
     reach("sync:reconciled", None)
+    newest = record_log.newest(store.db)  # what comes from here on the next round writes
     done.said = Writing(store, name, folder, key, reach, trusting=checked == last.get("checked")).all(before)
     marks.exchange(data, folder, record_log.host(store.db), key, now_ms())
     reach("sync:said", None)
@@ -98,7 +99,7 @@ async def turn(
     if done.taken:
         with closing(Queue(data)) as queue:
             queue.set_meta(UPGRADING, "1")  # the judge has not read all of it yet
-    _record(store, data, name, folder, done, checked)
+    _record(store, data, name, folder, done, newest=newest, checked=checked)
     return done
 
 
@@ -127,7 +128,7 @@ def _named(store: SqliteStore, name: str, folder: Folder, key: Key, done: Done) 
         )
 
 
-def _record(store: SqliteStore, data: str, name: str, folder: Folder, done: Done, checked: int) -> None:
+def _record(store: SqliteStore, data: str, name: str, folder: Folder, done: Done, **more: int) -> None:
     hosts, host = record_log.complete(store.db), record_log.host(store.db)
     record = {
         "at": now_ms(),
@@ -136,10 +137,10 @@ def _record(store: SqliteStore, data: str, name: str, folder: Folder, done: Done
         "host": host,
         "number": hosts.pop(host),
         "hosts": dict(sorted(hosts.items())),
-        "newest": record_log.newest(store.db),
-        "checked": checked,
+        **more,
     }
-    _write(data, name, record, seen(folder.path))
+    saw = seen(folder.path)
+    _write(data, name, record, saw if Folder(folder.path).files == folder.files else "")  # some came meanwhile
 
 
 def _write(data: str, name: str, record: dict[str, Any], saw: str) -> None:

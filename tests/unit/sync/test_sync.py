@@ -598,3 +598,22 @@ def test_a_store_that_is_to_be_synced_is_not_connected_to_a_server(box, tmp_path
     refused = box.memman("store", "connect", "default", "--dsn", "-", input="postgresql://nobody@127.0.0.1:1/none\n")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "is synced by a folder" in refused.stderr
+
+
+def test_what_comes_amid_a_round_is_seen_by_the_next_drain(box):
+    """A file that a program brings after the folder was read, and a note that is stored after that was written."""
+    one, other = apart(box)
+    told(one[0], "The heron is the mascot of the team.")
+    told(other[0], "We deploy billing to Fly.io from the main branch.")
+    script = (
+        f"import shutil; shutil.copytree({str(one[1] / host(one[0]))!r}, {str(other[1] / host(one[0]))!r},"
+        " dirs_exist_ok=True)"
+    )
+    amid = other[0].start(
+        *(sys.executable, "-c", MEANWHILE, str(other[0].data), "sync:reconciled", sys.executable, "-c", script)
+    )
+    amid.communicate()
+    assert amid.returncode == 0
+    assert len(current(other[0])) == 1
+    done(other[0], "scheduler", "drain")
+    assert len(current(other[0])) == 2
