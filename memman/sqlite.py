@@ -40,7 +40,6 @@ COMPANIONS = ("", "-wal", "-shm", "-journal")
 # Executions after which apsw has let go of a statement that was not among them; a note of a drain takes some 90.
 _STATEMENTS = 512
 _checks: bool | None = None
-_verified = True
 
 
 def _check_library() -> None:
@@ -312,8 +311,6 @@ def _reader(path: str, flags: int) -> apsw.Connection:
     db = apsw.Connection(path, flags=flags)
     db.set_busy_timeout(WAIT_MS)
     try:
-        if not _verified:
-            trust_pages(db)
         _check_pages(db)  # the first read is what opens the log
     except BaseException:
         db.close()  # its locks would last for as long as the error is remembered
@@ -324,24 +321,6 @@ def _reader(path: str, flags: int) -> apsw.Connection:
 def trust_pages(db: apsw.Connection) -> None:
     """Have a connection read pages whatever their checksums say, from its first read on."""
     db.execute("PRAGMA checksum_verification = OFF").get  # noqa: B018 - it answers
-
-
-def despite(work: "Callable[[], T]") -> "T":
-    """Return what some reading gives, if need be whatever page checksums say; then one line says what is wrong."""
-    global _verified  # noqa: PLW0603 - as global as the file layer that it is about
-    try:
-        return work()
-    except Exception as error:
-        if getattr(error.__cause__ or error, "extendedresult", 0) != apsw.SQLITE_IOERR_DATA or not _verified:
-            raise
-        sys.stderr.write(f"memman: answered from damaged pages: {error}\n")
-        _verified = False
-        try:
-            return work()
-        except Exception as worse:
-            raise (worse if hasattr(worse, "exit_code") else error) from worse
-        finally:
-            _verified = True
 
 
 def schema_version(db: apsw.Connection, newest: int, path: str) -> int:

@@ -130,7 +130,6 @@ def _memory(record: dict[str, Any]) -> None:
             "text": record["text"],
             "summary": record["summary"],
             "status": record["status"],
-            "damaged": "the stored text does not match its checksum; run `memman doctor`" if record["damaged"] else "",
             "superseded by": record["superseded_by"],
             "maybe replaced by": record["maybe_replaced_by"],
             "maybe replaces": ", ".join(record["maybe_replaces"]),

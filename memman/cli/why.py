@@ -53,9 +53,7 @@ _LEAST = 0.0005
 
 def explain(query: str, ids: Sequence[str], given: Mapping[str, Any], *, as_json: bool) -> None:
     """Print how a recall came about, and where the memories of `ids` stand."""
-    from memman.sqlite import despite
-
-    record = despite(lambda: _ranked(query, ids, given))
+    record = _ranked(query, ids, given)
     if printed(record, as_json=as_json):
         return
     if not record["hits"]:

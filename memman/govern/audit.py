@@ -13,7 +13,7 @@ from memman.config.scope import parted
 from memman.govern import likeness
 from memman.govern.freshness import ages_of, doubts
 from memman.govern.held import veiled
-from memman.govern.stores import Chosen, answering, reading, standing
+from memman.govern.stores import Chosen, reading, standing
 from memman.judge.judge import Judge
 from memman.model.errors import UsageError
 from memman.pipeline.candidates import lexical
@@ -39,7 +39,6 @@ MOST = 500
 Line = tuple[str, int, str]
 
 
-@answering
 def compared(place: Chosen, paths: Sequence[str]) -> dict[str, Any]:
     """Return what lines of files, by default the repository's, say again or otherwise. Raises UsageError."""
     files = list(paths) or _standing_files()
@@ -241,7 +240,6 @@ FINDINGS = (
 )
 
 
-@answering
 def audit(place: Chosen, progress: Progress) -> dict[str, Any]:
     """Return how many memories there are and were read, and each finding with count, share and examples.
 

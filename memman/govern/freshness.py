@@ -10,7 +10,7 @@ from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import acted, veiled
 from memman.govern.ids import rows_of
-from memman.govern.stores import Chosen, answering, reading, steadily, writing
+from memman.govern.stores import Chosen, reading, steadily, writing
 from memman.model.reliability import AGAINST
 from memman.model.text import age, outdated
 from memman.model.worth import DAY_MS
@@ -66,7 +66,6 @@ def _changed(place: Chosen, parts: Sequence[str], verb: str, change: Change) -> 
         return acted(place, store.reader, done)
 
 
-@answering
 def stale(place: Chosen, *, limit: int = 20) -> list[dict[str, Any]]:
     """Return current memories that may be out of date, each with `why`: the one that may be so for longest first."""
     ages, now = ages_of(place), now_ms()

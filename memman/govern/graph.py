@@ -9,7 +9,7 @@ from memman.config.schedule import refuse_stopped
 from memman.govern import likeness
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, answering, looking, reading, standing, steadily, writing
+from memman.govern.stores import Chosen, looking, reading, standing, steadily, writing
 from memman.model.errors import UsageError
 from memman.model.records import Edge
 from memman.model.terms import name as compared
@@ -32,7 +32,6 @@ _CAUSAL: dict[Direction, str] = {"from": "because", "to": "led to"}
 _LIKENESS: dict[likeness.Finding, str] = {"same": "says the same", "against": "says otherwise", "": ""}
 
 
-@answering
 def related(
     place: Chosen,
     part: str,
@@ -59,7 +58,6 @@ def related(
         }
 
 
-@answering
 def about(
     place: Chosen, name: str, *, limit: int = 50, history: bool = False, everywhere: bool = False
 ) -> dict[str, Any]:

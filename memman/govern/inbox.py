@@ -5,7 +5,7 @@ from typing import Any
 
 from memman.govern.held import veiled
 from memman.govern.ids import all_named
-from memman.govern.stores import Chosen, answering, looking, reading
+from memman.govern.stores import Chosen, looking, reading
 from memman.model.errors import UsageError
 from memman.store.sqlite import claims, waiting
 from memman.store.sqlite.catalogue import Catalogue
@@ -15,14 +15,12 @@ HELD, MAYBE, CONTRADICTED, UNCONFIRMED = "held back", "maybe replaced", "contrad
 _MOST = 500
 
 
-@answering
 def listed(place: Chosen, *, limit: int = 20) -> list[dict[str, Any]]:
     """Return what waits, by kind and newest first; what is held back says nothing to an agent."""
     with reading(place) as catalogue:
         return [_told(place, catalogue, *one) for one in found(catalogue)[:limit]]
 
 
-@answering
 def shown(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Return all that is known of what the ids name, both sides. Raises UsageError for what does not wait."""
     with looking(place) as (catalogue, queue):

@@ -5,7 +5,7 @@ from typing import Any
 
 from memman.govern.held import veiled
 from memman.govern.ids import Named, all_named
-from memman.govern.stores import Chosen, answering, looking, reading
+from memman.govern.stores import Chosen, looking, reading
 from memman.model.reliability import reliability, sessions
 from memman.model.vocabulary import PROTECTED
 from memman.queue.view import QueueView
@@ -16,7 +16,6 @@ from memman.store.sqlite.waiting import why
 STATUSES = ("current", "superseded", "forgotten", ARCHIVED, "all")
 
 
-@answering
 def listed(
     place: Chosen, *, category: str | None = None, source: str | None = None, status: str = "current", limit: int = 20
 ) -> list[dict[str, Any]]:
@@ -26,7 +25,6 @@ def listed(
         return [veiled(place, catalogue.reader, record["uid"], record | _why(catalogue, record)) for record in records]
 
 
-@answering
 def shown(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Return all that is known of each memory, or of each note that waits, that an id names."""
     with looking(place) as (catalogue, queue):
@@ -61,7 +59,6 @@ def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue) -> dict
         "against": [uid for _, uid, _ in catalogue.reader.contradicts([row]).get(row, ())],
         "contradicted_by": _contradicted_by(catalogue, row),
         "protected": int(catalogue.reader.meta(PROTECTED + record["uid"]) or 0) or None,
-        "damaged": catalogue.damaged(row),
         "edges": catalogue.edge_counts(row),
         "verified_at": keeping.verified(catalogue.reader, row),
         "files": {file.path: file.changed_at for file in keeping.files_of(catalogue.reader, row)},

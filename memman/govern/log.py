@@ -5,14 +5,13 @@ from typing import Any
 
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, answering, looking, reading
+from memman.govern.stores import Chosen, looking, reading
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.rules import VERB as RULE
 
 WHO = ("agent", "session")
 
 
-@answering
 def lines(
     place: Chosen, *, limit: int = 20, since: int | None = None, memory: str | None = None
 ) -> list[dict[str, Any]]:
@@ -24,7 +23,6 @@ def lines(
         return [record | _standing(record, catalogue) for record in told]
 
 
-@answering
 def stats(place: Chosen, *, since: int | None = None) -> dict[str, Any]:
     """Count what was done, by verb and by day (local time), newest day first."""
     with reading(place) as catalogue:

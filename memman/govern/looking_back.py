@@ -10,12 +10,11 @@ from memman.config.scope import label
 from memman.govern import graph, insights, log
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, answering, looking, reading
+from memman.govern.stores import Chosen, looking, reading
 from memman.model.errors import UnknownId
 from memman.queue.ledger import Ledger
 from memman.queue.view import QueueView
 from memman.store.sqlite import lineage, shown, typed
-from memman.store.sqlite.catalogue import Catalogue
 
 # Lines of a memory's log that are told.
 _CHANGES = 200
@@ -23,7 +22,6 @@ _CHANGES = 200
 _QUIET = {"confirm", "feedback", "link"}
 
 
-@answering
 def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Return all that is known of each memory, its causes and effects, the changes to it, and where it was shown."""
     records = insights.shown(place, parts)
@@ -40,13 +38,12 @@ def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
                 "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
                 "evidence": _evidence(catalogue.reader.db, record["id"]),
                 "shown": shown.of(catalogue.reader.db, record["id"]),
-                "changes": _changes(place, catalogue, record),
+                "changes": _changes(place, record),
             }
             for record in records
         ]
 
 
-@answering
 def history(place: Chosen, part: str) -> list[dict[str, Any]]:
     """Return the versions of a memory, oldest first, each with its changes; the memory itself is `asked`."""
     with looking(place) as (catalogue, queue):
@@ -54,12 +51,11 @@ def history(place: Chosen, part: str) -> list[dict[str, Any]]:
         versions = catalogue.memories(lineage.lineage(catalogue.reader.db, asked))
         return [
             veiled(place, catalogue.reader, one["uid"], one)
-            | {"asked": one["id"] == asked, "changes": _changes(place, catalogue, one, _QUIET)}
+            | {"asked": one["id"] == asked, "changes": _changes(place, one, _QUIET)}
             for one in versions
         ]
 
 
-@answering
 def cost(place: Chosen, since: int) -> dict[str, Any]:
     """Return what was spent since a moment's day, and what was shown of this store since then."""
     with closing(QueueView(place.data)) as queue:
@@ -70,9 +66,7 @@ def cost(place: Chosen, since: int) -> dict[str, Any]:
     return {"spent": named, "shown": told}
 
 
-def _changes(
-    place: Chosen, catalogue: Catalogue, record: dict[str, Any], quiet: Collection[str] = ()
-) -> list[dict[str, Any]]:
+def _changes(place: Chosen, record: dict[str, Any], quiet: Collection[str] = ()) -> list[dict[str, Any]]:
     """Return the lines of the log about a memory but for `quiet` verbs, oldest first."""
     lines = reversed(log.lines(place, limit=_CHANGES, memory=record["uid"]))
     return [one for one in lines if one["verb"] not in quiet]

@@ -83,7 +83,7 @@ def _asked(
     for row in catalogue.reader.harmless(catalogue.reader.rows(one.memories).values()):
         record = {name: getattr(row, name) for name in ("uid", "text", "status", "source")}
         record |= freshness(catalogue.reader, [row.id])[row.id]
-        stands = _stands(search, hits, row.uid) | {"why": _kept_out(catalogue, search, row)}
+        stands = _stands(search, hits, row.uid) | {"why": _kept_out(search, row)}
         records.append(veiled(place, catalogue.reader, row.uid, record) | stands)
     return records
 
@@ -103,10 +103,8 @@ def _place(hits: Sequence[Hit], uid: str) -> int | None:
     return next((number for number, hit in enumerate(hits, 1) if hit.row.uid == uid), None)
 
 
-def _kept_out(catalogue: Catalogue, search: Search, row: MemoryRow) -> str:
+def _kept_out(search: Search, row: MemoryRow) -> str:
     if row.status in HIDDEN:
         return f"it is hidden ({row.status}): `memman why {row.uid[:8]}` shows what was done to it"
-    if row.id not in catalogue.reader.sound_rows([row.id]):
-        return "the stored text does not match its checksum (`memman doctor`)"
     by = next((hit.row.uid for hit in search(LIFTS) if row.uid in hit.alike), "")
     return f"{by[:8]} says the same and stands for it" if by else _UNFOUND

@@ -4,7 +4,7 @@ from itertools import groupby
 from typing import Any
 
 from memman.govern.held import veiled
-from memman.govern.stores import Chosen, answering, reading, standing
+from memman.govern.stores import Chosen, reading, standing
 from memman.model.errors import UnknownId
 from memman.store.sqlite import recent, sessions, undo
 from memman.store.sqlite.catalogue import Catalogue
@@ -14,14 +14,12 @@ from memman.store.sqlite.standing import last_session
 LAST = "last"
 
 
-@answering
 def listed(place: Chosen, limit: int | None = None) -> list[dict[str, Any]]:
     """Return the latest `limit` sessions, or all, the latest first."""
     with reading(place) as catalogue:
         return sessions.listed(catalogue.reader.db)[:limit]
 
 
-@answering
 def session(place: Chosen, part: str) -> dict[str, Any]:
     """Return the session whose id begins with `part`, or the LAST, with the memories that it made and was shown.
 
@@ -45,7 +43,6 @@ def _memories(place: Chosen, catalogue: Catalogue, ids: list[int]) -> list[dict[
     return [veiled(place, catalogue.reader, record["uid"], record) for record in catalogue.memories(ids)]
 
 
-@answering
 def learned(place: Chosen, since: int, limit: int) -> list[dict[str, Any]]:
     """Return day, scope, count and memories of each group, the newest day first, `limit` memories in all."""
     with reading(place) as catalogue:
@@ -66,7 +63,6 @@ _NEW = {"add", "hold"}
 _GONE = {"superseded", "forgotten"}
 
 
-@answering
 def diff(place: Chosen, since: int, limit: int) -> list[dict[str, Any]]:
     """Return the newest `limit` changes by scope, with + - or ~, but for what came and went since then."""
     with reading(place) as catalogue:

@@ -7,14 +7,13 @@ from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import acted, veiled
 from memman.govern.ids import rows_of
-from memman.govern.stores import Chosen, answering, reading, steadily, writing
+from memman.govern.stores import Chosen, reading, steadily, writing
 from memman.model.worth import BOUND, reasons, worth
 from memman.store.sqlite import keeping
 
 _BY_HAND = "by hand"
 
 
-@answering
 def candidates(place: Chosen, *, below: float = BOUND, limit: int | None = 20) -> list[dict[str, Any]]:
     """Return the current memories worth less than `below` and not immune, the least first, with `worth` and `why`."""
     now = now_ms()

@@ -20,7 +20,7 @@ from memman.recovery import copies
 from memman.secrets.leaks import leaks as leaking
 from memman.secrets.matcher import redact
 from memman.sqlite import Transaction, TranslatedErrors, open_reader, there
-from memman.store.sqlite import authorship, screened, seal, vectors
+from memman.store.sqlite import authorship, screened, vectors
 from memman.upkeep.rules import publish
 from memman.upkeep.scrub import mark, scrub
 
@@ -98,8 +98,7 @@ def _fix_store(place: Chosen) -> list[str]:
             leaks.mend(unit.db, one)
             if one.table == "memory":
                 rules.setdefault((one.key["rowid"], one.shown), set()).update(leak.rule for leak in one.leaks)
-        for (row, uid), names in rules.items():
-            seal.reseal(unit.db, "id = ?", (row,))
+        for (_, uid), names in rules.items():
             unit.record(now_ms(), uid, "redact", {}, None, {"why": ", ".join(sorted(names))})
         screened.mark_all(unit.db)
         screened.mark(unit.db, (row for table, row in left if table == "memory"), leaky=True)

@@ -11,7 +11,7 @@ from memman.config.places import store_path
 from memman.config.providers import AGENTS, AUTO
 from memman.config.schedule import NOBODY, Schedule
 from memman.govern import inbox
-from memman.govern.stores import Chosen, answering, looking
+from memman.govern.stores import Chosen, looking
 from memman.model.objects import parsed
 from memman.providers.fitness import UNFIT, unfit
 from memman.queue.late import counts
@@ -29,7 +29,6 @@ from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 WEEK = 7 * 86_400
 
 
-@answering
 def status(place: Chosen, providers: Mapping[str, Any], budget: Mapping[str, float | None]) -> dict[str, Any]:
     """Return everything `memman status` shows. `providers` and `budget` are what the settings make of them."""
     with looking(place) as (catalogue, queue):

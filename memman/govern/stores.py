@@ -17,7 +17,6 @@ from memman.model.errors import CannotWrite, DamagedFile, StoreError, UnknownSto
 from memman.queue.notes import Queue
 from memman.queue.view import WAITING, QueueView
 from memman.recovery.swap import aside_path
-from memman.sqlite import despite
 from memman.store.sqlite.catalogue import Catalogue
 
 if TYPE_CHECKING:
@@ -94,16 +93,6 @@ def looking(place: Chosen) -> Iterator[tuple[Catalogue, QueueView]]:
         queue.hold()  # before the store is read: a note drained in between is seen twice, and never not at all
         with reading(place) as catalogue:
             yield catalogue, queue
-
-
-def answering(work: Callable[P, T]) -> Callable[P, T]:
-    """Have a function that only reads answer although checksums of pages are wrong, as recall does."""
-
-    @wraps(work)
-    def again(*args: P.args, **kwargs: P.kwargs) -> T:
-        return despite(lambda: work(*args, **kwargs))
-
-    return again
 
 
 def steadily(work: Callable[Concatenate[Chosen, P], T]) -> Callable[Concatenate[Chosen, P], T]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, answering, looking, reading
+from memman.govern.stores import Chosen, looking, reading
 from memman.model.errors import UsageError
 from memman.model.vocabulary import HIDDEN
 from memman.store.sqlite.catalogue import Catalogue
@@ -27,7 +27,6 @@ _FIELDS = (
 _PLACE = "@"
 
 
-@answering
 def latest(
     place: Chosen, *, limit: int = 20, since: int | None = None, until: int | None = None
 ) -> list[dict[str, Any]]:
@@ -37,7 +36,6 @@ def latest(
         return _described(catalogue, rows)
 
 
-@answering
 def around(
     place: Chosen, part: str, *, before: int = 10, after: int = 10, since: int | None = None, until: int | None = None
 ) -> list[dict[str, Any]]:

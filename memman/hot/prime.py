@@ -19,7 +19,7 @@ from memman.recall.hit import Hit
 from memman.recall.labels import UNCONFIRMED, labelled
 from memman.recall.render import tokens
 from memman.recall.supersede import chain, marked
-from memman.sqlite import TranslatedErrors, despite, open_reader, there
+from memman.sqlite import TranslatedErrors, open_reader, there
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
 
@@ -73,7 +73,7 @@ def block(data: str, store: str, here: "Here", *, asked: bool = True, session: s
     ruled = _ruled(data, store, here, room * RULES // 100)
     if ruled:
         text += "\n" + framed(_RULES_HEAD, ruled, RULES_TAG)
-    kinds, left = despite(lambda: standing(data, store, here, session))
+    kinds, left = standing(data, store, here, session)
     if left:
         text += f"\nkept last time: {left[0]}{f', replaced {left[1]}' * bool(left[1])} ({program} log --session last)\n"
     room = BUDGET - tokens(text) - tokens(framed(_HEAD, _PARTS))

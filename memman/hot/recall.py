@@ -17,7 +17,7 @@ from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES, INTENTS
 from memman.recall.render import lines, tokens
 from memman.secrets import legible
-from memman.sqlite import despite, there
+from memman.sqlite import there
 from memman.store.filters import Filters
 
 TYPE_CHECKING = False
@@ -73,7 +73,7 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     old = _told_reach(path, now) if there(reach_path(path)) else ""
     if as_json and budget is not None:
         _leave_room(store, budget, old)
-    hits = despite(lambda: _hits(asked))
+    hits = _hits(asked)
     if as_json:
         from memman.hot.answer import answer
 
@@ -140,7 +140,7 @@ def _elsewhere(asked: Asked) -> str:
         return ""
     asked.filters.anywhere = True
     counts: dict[str, int] = {}
-    for hit in despite(lambda: found(asked.data, asked.store, asked.query, asked.filters, asked.limit, asked.intent)):
+    for hit in found(asked.data, asked.store, asked.query, asked.filters, asked.limit, asked.intent):
         if hit.scope:
             counts[hit.scope] = counts.get(hit.scope, 0) + 1
     if not counts:

@@ -1,6 +1,5 @@
 """What a query finds, in a store opened once for many: the hits among what is stored and what still waits."""
 
-import sys
 import time
 
 from memman.config.places import check_folder, queue_path, store_path
@@ -68,11 +67,8 @@ class RecallSession:
         return understood(query, as_of=filters.as_of).grounded(self.reader, filters, queued), filters, gone
 
     def close(self) -> None:
-        """Close the store, and say what it could not show."""
+        """Close the store."""
         if self.reader is not None:
-            if self.reader.damaged:
-                count = len(self.reader.damaged)
-                sys.stderr.write(f"memman: skipped because damaged: {count} of {self.path}; run `memman doctor`\n")
             self.reader.close()
 
 

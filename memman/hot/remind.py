@@ -17,7 +17,7 @@ from memman.recall.hit import Hit
 from memman.recall.labels import labelled
 from memman.recall.render import line, tokens
 from memman.recall.supersede import chain, newer_first
-from memman.sqlite import despite, there
+from memman.sqlite import there
 from memman.store.filters import Filters
 
 TYPE_CHECKING = False
@@ -59,7 +59,7 @@ def reminder(
     if not said:
         return ""
     find = _bearing_on_work if first else _hits
-    hits = despite(lambda: find(data, store, here, ends(said, *READ)))
+    hits = find(data, store, here, ends(said, *READ))
     if not hits:
         return ""
     head = _HEAD + _age(data, store)

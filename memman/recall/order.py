@@ -24,7 +24,7 @@ def with_causes(reader: "SqliteReader", hits: list[Hit], filters: "Filters", lim
     known = {hit.id: hit for hit in hits}
     led = {edge.src: edge.dst for edge in reader.edges(known) if edge.kind == CAUSAL and edge.dst in known}
     causes = []
-    for row in reader.sound_rows(reader.filtered(led.keys() - known.keys(), filters)).values():
+    for row in reader.rows(reader.filtered(led.keys() - known.keys(), filters)).values():
         effect = known[led[row.id]]
         causes.append(Hit(row, effect.score, effect.confidence, via=(CAUSAL, effect.id)))
     return sorted([*hits, *causes], key=lambda hit: (-hit.score, hit.via is not None, hit.id))[:limit]

@@ -35,7 +35,7 @@ _COSINES = [((-1) ** (n / 384)).real for n in range(193)]
 def rescored(reader: "SqliteReader", table: "StaticTable", query: str, anchors: "list[Anchor]") -> list[Read]:
     """Read the sound anchors, best first, and sort them by what they say; scores stay about as high."""
     wanted = {anchor.id for anchor in anchors} | {anchor.stands_for for anchor in anchors if anchor.stands_for}
-    rows = reader.sound_rows(wanted)
+    rows = reader.rows(wanted)
     anchors = [anchor for anchor in anchors if anchor.id in rows]
     session = _by_session(anchors, rows)
     first = sorted(anchors, key=lambda anchor: (-anchor.score - session.get(anchor.id, 0.0), anchor.id))

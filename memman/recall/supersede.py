@@ -87,7 +87,7 @@ def doubted(reader: "SqliteReader", hits: list[Hit], filters: "Filters", limit: 
     """Put the newer memory before each hit that is maybe replaced or contradicted; return the first `limit`."""
 
     def bring(ids: "Iterable[int]") -> "Iterable[MemoryRow]":
-        return reader.sound_rows(reader.filtered(ids, filters)).values()
+        return reader.rows(reader.filtered(ids, filters)).values()
 
     known = marked(reader, hits, bring, filters.as_of, filters.scopes)
     if not any(hit.after for hit in known.values()):

@@ -4,7 +4,7 @@ from memman.sqlite import Row
 
 
 class MemoryRow(Row):
-    """A memory; times are Unix milliseconds, lists JSON. The digest covers all columns but the last, in this order."""
+    """A memory; times are Unix milliseconds, lists JSON."""
 
     __slots__ = ()
     id: int

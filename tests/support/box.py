@@ -26,7 +26,6 @@ from memman.model.verbs import ASKED
 from memman.model.vocabulary import AGENT_MARKS
 from memman.queue.append import append
 from memman.store.filters import Filters
-from memman.store.sqlite.seal import reseal
 from memman.store.sqlite.store import SqliteStore
 from tests.support.clocks import PRELOADED
 from tests.support.nursery import PATIENCE, Nursery
@@ -194,10 +193,9 @@ class Box:
         return rows(self.store_path(name), sql, values)
 
     def alter(self, sql: str, *values: object) -> None:
-        """Change memories behind memman's back, but with the digests of what they say then."""
+        """Change memories behind memman's back."""
         store = SqliteStore(str(self.store_path()))
         store.db.execute(sql, values)
-        reseal(store.db)
         store.db.close()
 
     def states(self) -> dict[str, int]:

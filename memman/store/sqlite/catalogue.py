@@ -107,10 +107,6 @@ class Catalogue:
         rows = self.reader.db.execute(sql)
         return [(Scope(repository, path), count) for repository, path, count in rows]
 
-    def damaged(self, memory: int) -> bool:
-        """Whether a memory does not say what was once written."""
-        return memory not in self.reader.sound_rows([memory])
-
     def named(self, part: str) -> list[tuple[int, str, str]]:
         """Return (row, uid, note) of memories whose uid begins with `part`, or whose note it names as shown."""
         values = (part, part[:-1] + chr(ord(part[-1]) + 1), _MOST_NAMED)
@@ -170,7 +166,7 @@ class Catalogue:
         return {row: newer[uid][0] for uid, row in rows.items() if uid in newer}
 
     def around(self, memory: int, before: int, after: int) -> list[tuple[int, int]]:
-        """Return (valid_from, id) of a memory amid those that came to hold before and after it; hidden ones left out."""
+        """Return (valid_from, id) of a memory amid those that came to hold before and after it, no hidden ones."""
         at = self.reader.began([memory])[memory]
         earlier = times.nearest(self.reader.db, at, memory, before, later=False)
         here = [(at, memory)] if self.memories([memory])[0]["status"] not in HIDDEN else []

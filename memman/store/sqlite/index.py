@@ -15,7 +15,7 @@ from memman.secrets import SCREEN
 from memman.sqlite import id_list
 from memman.store import records
 from memman.store.records import Parts, state_of
-from memman.store.sqlite import record_log, rejected, seal, typed
+from memman.store.sqlite import record_log, rejected, typed
 from memman.store.sqlite.schema import UNIT_WEIGHT
 
 # Where memories are named, by the columns that do; last of all where they are.
@@ -128,7 +128,6 @@ def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:
     heir = row_of(db, status["superseded_by"], uid)
     sql = "UPDATE memory SET status = ?, valid_to = ?, retired_at = ?, superseded_by = ? WHERE id = ?"
     db.execute(sql, (status["status"], status["valid_to"], status["retired_at"], heir, row))
-    seal.reseal(db, "id = ?", (row,))
     scope = parts.get(records.SCOPE) or {}
     number = scope_id(db, scope.get("repository", ""), scope.get("path", ""))
     db.execute("INSERT OR REPLACE INTO scoped VALUES (?, ?)", (row, number))

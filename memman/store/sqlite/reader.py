@@ -8,7 +8,7 @@ from memman.model.vocabulary import BUILTIN, HIDDEN, MAYBE, REPLACED
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
 from memman.store import EdgeRow, MemoryRow
-from memman.store.sqlite import authorship, nearness, scopes, seal, unconfirmed
+from memman.store.sqlite import authorship, nearness, scopes, unconfirmed
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
 
 TYPE_CHECKING = False
@@ -104,7 +104,6 @@ class SqliteReader:
         self._partitions: dict[int, Partition] = {}
         self._counts: dict[tuple[str, int], int] = {}
         self._counted_at = 0
-        self.damaged: set[str] = set()  # the uids of rows that were found damaged by their digest
 
     @classmethod
     def open(cls, path: str) -> "SqliteReader | None":
@@ -247,22 +246,10 @@ class SqliteReader:
         sql = f"SELECT {MemoryRow.listed()} FROM memory WHERE id {LISTED}"
         return {row.id: row for row in map(MemoryRow, self.db.execute(sql, (id_list(ids),)))}
 
-    def sound_rows(self, ids: "Iterable[int]") -> dict[int, MemoryRow]:
-        """Return the memories of `ids` that say what was once written; the uids of others are in `damaged`."""
-        sql = f"SELECT digest, {MemoryRow.listed()} FROM memory WHERE id {LISTED}"
-        sound = {}
-        for digest, *values in self.db.execute(sql, (id_list(ids),)):
-            row = MemoryRow(values)
-            if seal.digest(*values[: len(seal.SEALED)]) == digest:
-                sound[row.id] = row
-            else:
-                self.damaged.add(row.uid)
-        return sound
-
     def shown_rows(self, ids: "Iterable[int]") -> list[MemoryRow]:
-        """Return the memories of `ids` that say what was once written, in their order and without secrets."""
+        """Return the memories of `ids`, in their order and without secrets."""
         ids = list(ids)
-        rows = self.sound_rows(ids)
+        rows = self.rows(ids)
         return self.harmless(rows[memory] for memory in ids if memory in rows)
 
     def harmless(self, rows: "Iterable[MemoryRow]") -> list[MemoryRow]:

@@ -2,7 +2,6 @@
 
 from memman.model.vocabulary import EDGE_KINDS
 from memman.sqlite import upgrade
-from memman.store.sqlite.seal import register_functions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ HIDDEN_CELL = -1
 
 def migrate(db: "apsw.Connection", path: str) -> None:
     """Bring a store to the newest schema. Raises NewerSchema."""
-    register_functions(db)
     upgrade(db, path, STEPS)
     if db.execute("SELECT count(*) FROM edge_kind").get < len(EDGE_KINDS):
         db.executemany("INSERT OR IGNORE INTO edge_kind VALUES (?, ?)", list(enumerate(EDGE_KINDS)))

@@ -1,5 +1,5 @@
 -- The tables of a store: the log of records, and the index that recall reads, made of them.
--- `digest` tells a row that the disk has changed (see seal.py), `screened` by which rules for secrets it was screened.
+-- `screened` tells by which rules for secrets a memory was screened.
 -- Scope 0 is everywhere. A rejected text is kept as a digest. `receipt.models` is JSON: stage -> model.
 -- Memories that a record names and that are not there yet are `awaited`. Host 1 is this machine; others that are `ours`
 -- it was before.
@@ -56,7 +56,6 @@ CREATE TABLE memory(
     status TEXT NOT NULL DEFAULT 'current' CHECK (status IN ('current', 'superseded', 'forgotten', 'review')),
     superseded_by INTEGER REFERENCES memory(id),
     uses INTEGER NOT NULL DEFAULT 0,
-    digest INTEGER NOT NULL DEFAULT 0,
     screened INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX memory_origin ON memory(origin, id);

@@ -23,7 +23,8 @@ _OBJECT = re.compile(r"CREATE (?:VIRTUAL )?(?:TABLE|INDEX|VIEW) (\w+)")
 def take_over(db: apsw.Connection, statements: str) -> None:
     """Bring a store to the tables of schema.sql, without those it has no more; the caller holds the transaction."""
     db.execute(
-        "ALTER TABLE log RENAME TO log_before; DROP TABLE IF EXISTS alias; ALTER TABLE receipt DROP COLUMN changed"
+        "ALTER TABLE log RENAME TO log_before; DROP TABLE IF EXISTS alias; ALTER TABLE receipt DROP COLUMN changed;"
+        " ALTER TABLE memory DROP COLUMN digest"
     )
     synced: list[Any] = db.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'sync_*'"

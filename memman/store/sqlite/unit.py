@@ -20,7 +20,7 @@ from memman.secrets.leaks import through
 from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
 from memman.store.records import KIND_OF, Parts, body, named
-from memman.store.sqlite import authorship, claims, doubts, index, linkers, record_log, rejected, seal, vectors
+from memman.store.sqlite import authorship, claims, doubts, index, linkers, record_log, rejected, vectors
 from memman.store.sqlite.index import HOLDS, MANUAL
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 from memman.store.sqlite.unconfirmed import BEARS_OUT, SURELY, VERIFIED
@@ -45,7 +45,6 @@ class SqliteUnit:
         self.db, self._by = db, {name: screened(said) for name, said in by.items() if said}
         self.act, self._note = "", ""
         self._around: dict[int, list[tuple[int, int, str]]] = {}
-        seal.register_functions(db)
 
     def receipt(self, note: Note, at: int, outcome: str, facts: int, drain: str = "", models: str = "") -> bool:
         """Record that `note` is done, by which drain and models (JSON); False when it was."""

@@ -5,7 +5,6 @@ import json
 import apsw
 import pytest
 
-from memman.store.sqlite.seal import register_functions, reseal
 from tests.support.providers import ScriptedProvider
 
 TOKEN = "ghp_" + "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
@@ -16,9 +15,7 @@ HELD = f"Deploys push with {TOKEN} to the mirror."
 def slip(path, sql, *values):
     """Write past every screen, as an older version did."""
     db = apsw.Connection(str(path))
-    register_functions(db)
     db.execute(sql, values)
-    reseal(db)
     db.close()
 
 

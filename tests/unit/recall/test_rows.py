@@ -9,7 +9,6 @@ from memman.recall.hit import Anchor, Hit, Read
 from memman.recall.pending import WaitingRow
 from memman.sqlite import Row
 from memman.store import MemoryRow
-from memman.store.sqlite.seal import SEALED
 from tests.support import memories
 
 RECALL = Path(__file__).parents[3] / "memman/recall"
@@ -45,11 +44,10 @@ def test_a_row_is_a_tuple_whose_columns_are_its_annotations():
 
 
 def test_the_columns_of_a_memory_and_of_a_note_are_those_of_their_tables(box):
-    """A memory has every column of its table but those about it, in order, and the digest covers all but its uses."""
+    """A memory has every column of its table but those about it, in order."""
     box.remember("The staging box is called Heron.")
     box.drain()
-    assert [*MemoryRow.columns, "digest", "screened"] == box.store("SELECT name FROM pragma_table_info('memory')")
-    assert (*SEALED, "uses") == MemoryRow.columns
+    assert [*MemoryRow.columns, "screened"] == box.store("SELECT name FROM pragma_table_info('memory')")
     assert set(WaitingRow.columns) <= set(box.queue("SELECT name FROM pragma_table_info('note')"))
 
 

@@ -8,7 +8,6 @@ import pytest
 from memman.clock import now_ms
 from memman.store.opening import open_store
 from memman.store.sqlite import index, record_log
-from memman.store.sqlite.seal import reseal
 from tests.support.machines import done
 
 TEXT = "The yak in the yard eats graldimeth every Monday"
@@ -234,7 +233,6 @@ def test_a_secret_in_what_another_says_is_for_its_author_to_take_out(team, datab
                 record_log.rewrite(store.db, number, body.replace("a token", token))
             store.db.execute("DELETE FROM meta WHERE key GLOB 'rewritten:*'")
             store.db.execute(f"UPDATE memory SET text = replace(text, 'a token', '{token}'), screened = 0")
-            reseal(store.db)
     ran = bob.person("scan", "--fix")
     assert ran.returncode == 1
     assert the_id(bob, "yak")[:8] in ran.stdout
