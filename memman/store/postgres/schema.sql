@@ -42,7 +42,8 @@ CREATE TABLE memman.record(
     void boolean NOT NULL,
     PRIMARY KEY (store, host, n)
 );
-CREATE INDEX record_about ON memman.record USING gin(about);
+CREATE INDEX record_memory ON memman.record(store, memory);
+CREATE INDEX record_about ON memman.record USING gin(about) WITH (fastupdate = off);
 CREATE INDEX record_act ON memman.record(store, act);
 
 -- Whether who asks may do one of these things in a store.
@@ -101,8 +102,7 @@ BEGIN
     END IF;
     RETURN one.kind IN ('purged', 'redacted') OR sets -> 'text' IS NOT NULL OR sets -> 'author' IS NOT NULL
         OR sets -> 'receipt' IS NOT NULL OR (sets ->> 'rule' IS NOT NULL AND NOT EXISTS (
-            SELECT FROM memman.record r WHERE r.store = one.store AND r.about @> ARRAY[one.memory]
-            AND r.memory = one.memory AND r.body <> '' AND NOT r.void AND NOT EXISTS (
+            SELECT FROM memman.record r WHERE r.store = one.store AND r.memory = one.memory AND r.body <> '' AND NOT r.void AND NOT EXISTS (
                 SELECT FROM unnest('{text,tool,pattern,action,memory}'::text[]) said
                 WHERE r.body::json -> 'set' -> 'rule' ->> said IS DISTINCT FROM sets -> 'rule' ->> said
             )
@@ -154,8 +154,7 @@ BEGIN
         one.about := array_prepend(one.memory, ARRAY(
             SELECT DISTINCT word[1] FROM regexp_matches(one.body, '\m[0-9a-f]{20}\M', 'g') word WHERE word[1] <> one.memory
         ));
-        IF EXISTS (SELECT FROM memman.record r WHERE r.store = which AND r.about @> ARRAY[one.memory]
-            AND r.memory = one.memory AND r.kind = 'purged' AND NOT r.void) AND one.kind <> 'purged' THEN
+        IF EXISTS (SELECT FROM memman.record r WHERE r.store = which AND r.memory = one.memory AND r.kind = 'purged' AND NOT r.void) AND one.kind <> 'purged' THEN
             one.body := '';
         END IF;
         one.void := memman.foreign_word(one, one.author);
@@ -166,8 +165,7 @@ BEGIN
             WHERE subject.owner = excluded.owner;
         END IF;
         IF one.kind = 'purged' AND NOT one.void THEN
-            UPDATE memman.record r SET body = '' WHERE r.store = which AND r.about @> ARRAY[one.memory]
-                AND r.memory = one.memory AND r.kind <> 'purged';
+            UPDATE memman.record r SET body = '' WHERE r.store = which AND r.memory = one.memory AND r.kind <> 'purged';
             UPDATE memman.record r SET body = CASE WHEN strpos(r.body, '\u0000') > 0 THEN ''
                 ELSE memman.without(r.body, one.memory) END
             WHERE r.store = which AND r.about @> ARRAY[one.memory] AND r.body <> '' AND r.kind <> 'purged';
