@@ -72,13 +72,12 @@ def _without(held: list[Leak], text: str) -> str:
 
 def mend(db: apsw.Connection, one: Found) -> None:
     """Write a value without its secrets, in the caller's transaction."""
-    if one.table == "record":
-        record_log.rewrite(db, one.key["rowid"], one.clean)
-        return
     keyed = " AND ".join(f"{name} = :{name}" for name in one.key)
     values = one.key | {"clean": one.clean}
     db.execute(f"UPDATE OR IGNORE {one.table} SET {one.column} = :clean WHERE {keyed}", values)
     if db.changes():
+        if one.table == "record":
+            record_log.reseal(db, one.key["rowid"])
         return
     if one.table in _NAMED:
         _join(db, one, values)

@@ -20,7 +20,7 @@ from memman.recovery import copies
 from memman.secrets.leaks import leaks as leaking
 from memman.secrets.matcher import redact
 from memman.sqlite import Transaction, TranslatedErrors, open_reader, there
-from memman.store.sqlite import authorship, screened, vectors
+from memman.store.sqlite import authorship, index, screened, vectors
 from memman.upkeep.rules import publish
 from memman.upkeep.scrub import mark, scrub
 
@@ -91,13 +91,17 @@ def _fix_store(place: Chosen) -> list[str]:
     with writing(place) as store, store.unit() as unit:
         rules: dict[tuple[int, str], set[str]] = {}
         others, left = authorship.of_others(unit.db), dict[tuple[str, int], str]()
+        said: list[str] = []
         for one in leaks.found(unit.db):
             if (at := (one.table, one.key.get("rowid", 0))) in others:
                 left[at] = one.shown
                 continue
             leaks.mend(unit.db, one)
+            if one.table == "record":
+                said.append(one.shown)
             if one.table == "memory":
                 rules.setdefault((one.key["rowid"], one.shown), set()).update(leak.rule for leak in one.leaks)
+        index.rewrite(unit.db, dict.fromkeys(said))
         for (_, uid), names in rules.items():
             unit.record(now_ms(), uid, "redact", {}, None, {"why": ", ".join(sorted(names))})
         screened.mark_all(unit.db)

@@ -1,6 +1,6 @@
 """Taking back notes, sessions, drains, or all since a time; and taking that back again."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -103,7 +103,8 @@ def _undo(place: Chosen, uid: str, record: dict[str, Any], store: "SqliteStore",
 
 def _made(what: str, store: "SqliteStore", acts: Collection[str], waiting: list[dict[str, Any]]) -> Selected:
     """Return a selection; of a note that is stored though the queue has it the store knows better."""
-    stored = dict.fromkeys(act for act in acts if record_log.of_acts(store.db, [act]))
+    undone = log.notes(store.db)
+    stored = dict.fromkeys(act for act in acts if act not in undone and record_log.of_acts(store.db, [act]))
     rows = tuple(row for row in waiting if not store.reader.has_receipt(row["uid"]))
     if what and not (stored or rows):
         raise UnknownId(f"there is nothing to undo {'since then' if what == SINCE else f'of {what}'}")
@@ -166,14 +167,15 @@ def listed(place: Chosen) -> list[dict[str, Any]]:
         return [{"id": uid} | {name: one[name] for name in ("at", "what", "did", "undone")} for uid, one in found]
 
 
-def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[list[Changed], list[str]]":
-    """Take back the acts; return what changed, and the uids of what stays superseded by what came after."""
-    now = now_ms()
+def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[list[Changed], dict[str, str]]":
+    """Take back the acts; return what changed, and by uid why something is left as it is."""
+    now, left = now_ms(), dict[str, str]()
     why = f"{chosen.what}, undo {unit.act_at(now)[-SHORT_ID:]}"
-    changed = log.take_back(unit, chosen.acts, now, why)
+    changed = log.take_back(unit, chosen.acts, now, why, left)
     hidden = [one.uid for one in changed if _hidden(one)]
     unit.settle([row for row in (index.row_of(unit.db, uid) for uid in hidden) if row])
-    return changed, log.inherit(unit, changed, now)
+    log.inherit(unit, changed, now, left)
+    return changed, left
 
 
 def _hidden(one: "Changed") -> bool:
@@ -183,7 +185,7 @@ def _hidden(one: "Changed") -> bool:
 
 
 def _report(
-    data: str, store: "SqliteStore", chosen: Selected, changed: "Collection[Changed]", left: Collection[str]
+    data: str, store: "SqliteStore", chosen: Selected, changed: "Collection[Changed]", left: Mapping[str, str]
 ) -> dict[str, Any]:
     became = {one.uid: said for one in changed if (said := "; ".join(_became(one))) and one.uid not in left}
     notes = [(row, "taken out of the queue") for row in chosen.waiting]
@@ -193,7 +195,7 @@ def _report(
         "what": chosen.what,
         "memories": [_told(store.reader, uid, became=said) for uid, said in became.items()],
         "notes": [{"id": row["uid"], "text": row["text"], "became": said} for row, said in notes],
-        "left": [_told(store.reader, uid, why=log.INHERITED) for uid in left],
+        "left": [_told(store.reader, uid, why=why) for uid, why in left.items()],
     }
     moves = [one.after.get(records.SCOPE, {}).get("repository", "") for one in changed if one.was(records.SCOPE)]
     report["names"] = naming.told(data, chosen.naming, moves) if chosen.naming else []

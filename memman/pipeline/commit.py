@@ -311,8 +311,8 @@ def _replace_late(
     shown = {n: row for n, row in rows.items() if not plan.facts[n].held}
     if word:
         heir, _, at_ = word.partition(" ")
-        new, since = rows_of.row_of(unit.db, heir) or 0, int(at_)
-        retired = sum(unit.supersede(row, new, now, since, "replaced on request") for row in shown.values())
+        if new := rows_of.row_of(unit.db, heir):  # it was not purged meanwhile
+            retired = sum(unit.supersede(row, new, now, int(at_), "replaced on request") for row in shown.values())
         unit.set_meta(REPLACED + plan.note.uid, None)
     old = plan.note.hints.replaces
     # Whose word the other note is nobody knows yet: only what may retire anybody's leaves word.

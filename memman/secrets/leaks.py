@@ -36,11 +36,11 @@ def leaks(text: str) -> list[Leak]:
 
 
 def through(value: Any, change: Callable[[str], str] = screened) -> Any:
-    """Return a value of JSON with every string in it changed: before it is written, the secrets are taken out."""
+    """Return a value of JSON with every string in it changed, names too: what is written has no secrets."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {name: through(one, change) for name, one in value.items()}
+        return {change(name): through(one, change) for name, one in value.items()}
     return [through(one, change) for one in value] if isinstance(value, list | tuple) else value
 
 

@@ -25,7 +25,7 @@ KINDS = {
     "noted": ("note",),
     "refused": ("refuse",),
     "redacted": ("redact",),
-    "undone": ("undo", "take back", "rename"),
+    "undone": ("undo", "rename"),
     "purged": ("purge", "rule purge"),
 }
 KIND_OF = {how: kind for kind, hows in KINDS.items() for how in hows}

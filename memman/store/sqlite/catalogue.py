@@ -44,6 +44,8 @@ _NOTED = (
     " WHERE r.note >= ?1 AND r.note < ?2 ORDER BY 1 LIMIT ?3"
 )
 _MOST_NAMED = 1000
+# The lines of the log, but for those of each memory that an undo changed.
+_ONE_LINE = "(verb <> 'undo' OR memory = act)"
 # What a person, or `gc`, put out of recall as least worth keeping: a status only as it is listed.
 ARCHIVED = "archived"
 _ARCHIVED = (
@@ -193,16 +195,21 @@ class Catalogue:
         return counts
 
     def log(self, *, limit: int, since: int | None = None, memory: str | None = None) -> list[dict[str, Any]]:
-        """Return the newest log lines, newest first, each with the fields that changed."""
-        where = "(?1 IS NULL OR at >= ?1) AND (?2 IS NULL OR memory = ?2)"
-        sql = f"SELECT {', '.join(LOG)} FROM log WHERE {where} ORDER BY id DESC LIMIT ?3"
+        """Return the newest log lines, newest first, each with the fields that changed.
+
+        An undo is one line, but for who asks about a `memory` that it changed.
+        """
+        where = (
+            f"{_ONE_LINE} AND (?1 IS NULL OR at >= ?1)" if memory is None else "memory = ?2 AND at >= coalesce(?1, 0)"
+        )
+        sql = f"SELECT {', '.join(LOG)} FROM log WHERE {where} ORDER BY at DESC, id DESC LIMIT ?3"
         return [_log_record(row) for row in self.reader.db.execute(sql, (since, memory, limit))]
 
     def log_days(self, *, since: int | None = None) -> dict[str, dict[str, int]]:
         """Count log lines by day, newest first, and verb."""
         sql = (
-            "SELECT date(at / 1000, 'unixepoch', 'localtime'), verb, count(*) FROM log WHERE ?1 IS NULL OR at >= ?1"
-            " GROUP BY 1, 2 ORDER BY 1 DESC, 2"
+            "SELECT date(at / 1000, 'unixepoch', 'localtime'), verb, count(*) FROM log"
+            f" WHERE {_ONE_LINE} AND (?1 IS NULL OR at >= ?1) GROUP BY 1, 2 ORDER BY 1 DESC, 2"
         )
         days: dict[str, dict[str, int]] = {}
         for day, verb, count in self.reader.db.execute(sql, (since,)):

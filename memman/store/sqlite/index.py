@@ -111,14 +111,12 @@ def _place(db: apsw.Connection, uid: str, parts: Parts) -> None:
     content = parts[records.TEXT]
     values = {name: content[name] for name in (*CONTENT, *TIMES)}
     values |= {name: json.dumps(content[name], ensure_ascii=False, separators=(",", ":")) for name in LISTS}
-    db.execute(
-        f"UPDATE memory SET {', '.join(f'{name} = ?' for name in values)} WHERE uid = ?", (*values.values(), uid)
-    )
-    if not db.changes():  # an upsert would use up a row's number each time
-        names, marks = ", ".join(values), ", ".join("?" * len(values))
-        db.execute(
-            f"INSERT INTO memory(uid, screened, {names}) VALUES (?, ?, {marks})", (uid, SCREEN, *values.values())
-        )
+    names, marks, said = ", ".join(values), ", ".join("?" * len(values)), tuple(values.values())
+    stored = db.execute(f"SELECT {names} FROM memory WHERE uid = ?", (uid,)).fetchone()
+    if stored is None:  # an upsert would use up a row id each time
+        db.execute(f"INSERT INTO memory(uid, screened, {names}) VALUES (?, ?, {marks})", (uid, SCREEN, *said))
+    elif stored != said:
+        db.execute(f"UPDATE memory SET ({names}) = ({marks}) WHERE uid = ?", (*said, uid))
 
 
 def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:

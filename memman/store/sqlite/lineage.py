@@ -14,8 +14,8 @@ def lineage(db: apsw.Connection, memory: int) -> list[int]:
     """Return a memory with all that it took the place of and all that took its own, now or once, oldest first."""
     now = "SELECT superseded_by, id FROM memory WHERE superseded_by IS NOT NULL"
     once = (
-        "SELECT n.id, m.id FROM log l JOIN memory m ON m.uid = l.memory"
-        " JOIN memory n ON n.uid = l.after ->> '$.superseded_by' WHERE l.verb = 'supersede'"
+        "SELECT n.id, m.id FROM record r JOIN memory m ON m.uid = r.memory"
+        " JOIN memory n ON n.uid = r.body ->> '$.now.superseded_by' WHERE r.kind = 'related'"
     )
     before: dict[int, set[int]] = {}
     after: dict[int, set[int]] = {}

@@ -43,7 +43,7 @@ def renew_host(db: apsw.Connection, after: int | None = None) -> list[Record]:
     db.execute("UPDATE record SET host = ? WHERE host = ? AND n <= ?", (db.last_insert_rowid(), OURS, kept))
     for number, row in enumerate(moved, 1):
         db.execute("UPDATE record SET n = ? WHERE id = ?", (number, row))
-        _reseal(db, row)
+        reseal(db, row)
     return list(every(db, host(db)))
 
 
@@ -175,7 +175,7 @@ def set_back(db: apsw.Connection, latest: int) -> list[Record]:
     db.execute("UPDATE host SET at = min(at, ?)", (latest,))
     for (number,) in late:
         db.execute("UPDATE record SET at = ? WHERE id = ?", (latest, number))
-        _reseal(db, number)
+        reseal(db, number)
     return [_at(db, number) for (number,) in late]
 
 
@@ -235,7 +235,7 @@ def _without(one: Record, uids: Sequence[str]) -> str:
 def rewrite(db: apsw.Connection, number: int, body: str) -> None:
     """Give a record of this database another body: without a secret, or without what was purged."""
     db.execute("UPDATE record SET body = ? WHERE id = ?", (body, number))
-    _reseal(db, number)
+    reseal(db, number)
     sql = "INSERT OR IGNORE INTO meta SELECT ?, '' WHERE EXISTS (SELECT 1 FROM meta WHERE key = ?)"
     db.execute(sql, (f"{REWRITTEN}{number}", CONNECTED))
 
@@ -246,7 +246,8 @@ def rewritten(db: apsw.Connection) -> list[Record]:
     return [_at(db, int(key.removeprefix(REWRITTEN))) for (key,) in keys]
 
 
-def _reseal(db: apsw.Connection, number: int) -> None:
+def reseal(db: apsw.Connection, number: int) -> None:
+    """Give a record that was changed the checksum of what it says now."""
     db.execute("UPDATE record SET sum = ? WHERE id = ?", (_at(db, number).sum, number))
 
 

@@ -26,10 +26,13 @@ CREATE TABLE record(
 );
 CREATE INDEX record_memory ON record(memory);
 CREATE INDEX record_act ON record(act);
+CREATE INDEX record_at ON record(at);
 CREATE INDEX record_purged ON record(memory) WHERE kind = 'purged';
+CREATE INDEX record_undone ON record(id) WHERE kind = 'undone' AND memory = act;
 CREATE VIEW log AS SELECT
     id,
     at,
+    act,
     body ->> 'how' AS verb,
     memory,
     iif(EXISTS (SELECT 1 FROM receipt WHERE note = act), act, '') AS note,

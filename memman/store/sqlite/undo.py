@@ -19,7 +19,7 @@ from memman.store.records import Record, state_of
 from memman.store.sqlite import index, record_log
 from memman.store.sqlite.unit import SqliteUnit
 
-INHERITED = "is still superseded, by what came after it"
+INHERITED, CHANGED = "is still superseded, by what came after it", "was changed since"
 # What a note is that nothing stored is left of, or ever came.
 _GONE = "('purged', 'undone')"
 # Verbs without a note that a session, or a time, is undone by.
@@ -39,8 +39,10 @@ class Changed(NamedTuple):
         return self.before.get(part), self.after.get(part)
 
 
-def take_back(unit: SqliteUnit, acts: Collection[str], at: int, why: str) -> list[Changed]:
-    """Undo acts; return what changed. The index of words and codes follows with `SqliteUnit.settle`."""
+def take_back(
+    unit: SqliteUnit, acts: Collection[str], at: int, why: str, left: dict[str, str] | None = None
+) -> list[Changed]:
+    """Undo acts; return what changed, and why anything is `left`. Words and codes follow with `SqliteUnit.settle`."""
     db, done = unit.db, record_log.of_acts(unit.db, acts)
     learned = {one.memory for one in done if one.kind == "learned"}
     changed = []
@@ -50,21 +52,29 @@ def take_back(unit: SqliteUnit, acts: Collection[str], at: int, why: str) -> lis
             continue
         winners = record_log.winners(db, found)
         before = state_of(found, winners)
-        mine = sorted({one.act for one in done if one.memory == uid})
+        here = [one for one in done if one.memory == uid]
+        mine = sorted({one.act for one in here})
         said = {"acts": mine, "learned": uid in learned or None}
-        text = records.body("take back", **said)
+        text = records.body("undo", **said)
         after = state_of([*found, Record("", 0, _LATEST, unit.act_at(at), uid, "undone", text)], winners)
         if before == after:
+            if left is not None and uid not in learned and _stands(here, found):
+                left[uid] = CHANGED
             continue
         was, now = (_told(side.get(records.STATUS)) for side in (before, after))
-        unit.record(at, uid, "take back", {}, was, {**now, "why": why}, **said)
+        unit.record(at, uid, "undo", {}, was, {**now, "why": why}, **said)
         changed.append(Changed(uid, before, after))
     return changed
 
 
-def inherit(unit: SqliteUnit, changed: Collection[Changed], at: int) -> list[str]:
-    """Have what holds again be superseded by what came after the memory that took its place; return those uids."""
-    left = []
+def _stands(done: Collection[Record], found: Collection[Record]) -> bool:
+    """Whether records that nobody has taken back yet say how a memory stands."""
+    gone = records.undone_acts(found)
+    return any(one.act not in gone and records.STATUS in one.said.get("set", ()) for one in done)
+
+
+def inherit(unit: SqliteUnit, changed: Collection[Changed], at: int, left: dict[str, str]) -> None:
+    """Have what holds again be superseded by what came after the memory that took its place: it is `left` so."""
     for one in changed:
         before, after = one.was(records.STATUS)
         gone = before and before["superseded_by"]
@@ -73,8 +83,7 @@ def inherit(unit: SqliteUnit, changed: Collection[Changed], at: int) -> list[str
         if heir := _heir(unit.db, gone):
             row, new = (index.row_of(unit.db, uid) for uid in (one.uid, heir))
             if row and new and unit.supersede(row, new, at, before["valid_to"] or at, INHERITED):
-                left.append(one.uid)
-    return left
+                left[one.uid] = INHERITED
 
 
 def _heir(db: apsw.Connection, uid: str) -> str:
@@ -115,7 +124,7 @@ def listed(db: apsw.Connection) -> dict[str, dict[str, Any]]:
 
 
 def notes(db: apsw.Connection) -> set[str]:
-    """Return the notes that undos took back, and that nobody brought back."""
+    """Return the acts and waiting notes that undos took back, and that nobody brought back."""
     holding = [one for one in listed(db).values() if not one["undone"]]
     return {note for one in holding for note in (*one.get("acts", ()), *(row["uid"] for row in one.get("notes", ())))}
 
@@ -137,7 +146,7 @@ def noted(db: apsw.Connection, part: str) -> list[str]:
 
 def of_session(db: apsw.Connection, session: str) -> list[str]:
     """Return the acts of a session: notes that are stored, and what it forgot and reported."""
-    verbs = f"SELECT DISTINCT act FROM record r JOIN log l ON l.id = r.id WHERE ({_DONE}) AND after ->> '$.session' = ?"
+    verbs = f"SELECT DISTINCT act FROM log WHERE ({_DONE}) AND after ->> '$.session' = ?"
     return [*_notes(db, "session = ?", session), *(act for (act,) in db.execute(verbs, (session,)))]
 
 
@@ -155,7 +164,7 @@ def of_drain(db: apsw.Connection, part: str) -> tuple[str, list[str]]:
 
 def since(db: apsw.Connection, moment: int) -> list[str]:
     """Return the acts since a moment: notes that are stored, and what was forgotten and reported."""
-    verbs = f"SELECT DISTINCT act FROM record r JOIN log l ON l.id = r.id WHERE ({_DONE}) AND l.at >= ?"
+    verbs = f"SELECT DISTINCT act FROM log WHERE ({_DONE}) AND at >= ?"
     return [*_notes(db, "at >= ?", moment), *(act for (act,) in db.execute(verbs, (moment,)))]
 
 

@@ -11,14 +11,14 @@ from memman.govern.rebuild import foreseen, rebuild
 from memman.hot.recall import found
 from memman.locks import drain_lock
 from memman.model.errors import Busy, UnknownStore
-from memman.model.records import Cause, Edge, Fact, Note, Provenance, Verdict, memory_uid
+from memman.model.records import Cause, Draft, Edge, Fact, Note, Provenance, Verdict, memory_uid
 from memman.model.vocabulary import EDGE_KINDS, JUDGE
 from memman.pipeline.commit import commit
 from memman.pipeline.link import link
 from memman.pipeline.plan import Plan
 from memman.store.filters import Filters
+from memman.store.sqlite import record_log
 from memman.store.sqlite.linkers import mark, others, runs
-from memman.store.sqlite.load import link as link_imported
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep import relink
 
@@ -274,11 +274,16 @@ def test_an_unknown_store_is_not_made(data):
         rebuild(data, "nowhere", UNSEEN)
 
 
-def test_what_came_in_by_an_import_is_stale(data):
-    """What made the edges of an export nobody knows."""
+def test_what_comes_from_another_machine_is_stale(data, tmp_path):
+    """Edges are no records: what has just come in has none yet."""
     (before,) = linkers(data)
-    store = SqliteStore.open(data, "default")
+    other, store = SqliteStore(str(tmp_path / "other.db")), SqliteStore.open(data, "default")
+    for one in (other, store):
+        one.db.execute("PRAGMA synchronous=OFF")
+    with other.unit() as unit:
+        unit.add(Draft("m" * 32, "n" * 32, Fact("The backup of host3 writes to tape."), "user", "o", 5), 5)
     with store.unit() as unit:
-        link_imported(unit, [], {}, frozenset({30, 32}))
-    store.close()
-    assert linkers(data) == [before, (30, ""), (33, before[1])]
+        rows = unit.take_in(record_log.every(other.db))
+    assert runs(store.db) == [before, (rows[0], "")]
+    for one in (other, store):
+        one.close()

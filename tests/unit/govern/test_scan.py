@@ -9,6 +9,7 @@ from tests.support.providers import ScriptedProvider
 
 TOKEN = "ghp_" + "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
 PASSWORD = "vK2xLp9" + "Wd4mQ7"
+FILE = f'$.set."file [\\"keys/{TOKEN}\\"]"'
 HELD = f"Deploys push with {TOKEN} to the mirror."
 
 
@@ -25,20 +26,22 @@ def leaky(box):
     box.remember("Deploys push with a token to the mirror.")
     box.remember("The mirror is in Oslo.")
     box.drain()
+    assert box.memman("rule", "add", "Push with care.", "--match", "push a-token").returncode == 0
     path = box.store_path()
     uid = box.store("SELECT uid FROM memory ORDER BY id LIMIT 1")[0]
     slip(path, "UPDATE memory SET text = ?, entities = ? WHERE uid = ?", HELD, json.dumps(["Deploys", TOKEN]), uid)
-    slip(path, "UPDATE log SET after = ? WHERE memory = ?", json.dumps({"text": HELD}), uid)
+    slip(path, "UPDATE record SET body = replace(body, ?, ?)", "Deploys push with a token to the mirror.", HELD)
+    slip(path, "UPDATE record SET body = json_set(body, '$.now.why', ?) WHERE memory = ?", TOKEN, uid)
+    slip(path, "UPDATE record SET body = json_set(body, ?, '') WHERE memory = ?", FILE, uid)
     slip(path, "INSERT INTO entity(name, count) VALUES (?, 1)", TOKEN)
     slip(path, "UPDATE receipt SET cwd = ?", f"/home/{TOKEN}")
-    slip(path, "INSERT INTO alias VALUES (?, 'mirror', 1)", TOKEN)
     slip(path, "UPDATE memory SET screened = 0")
     slip(path, "INSERT INTO fts(rowid, text, terms, context) VALUES (900, ?, ?, '')", HELD, HELD)
     slip(path, "DELETE FROM fts WHERE rowid = 900")
     slip(path, "INSERT INTO scope(repository) VALUES (?), ('[redacted:github-token]')", TOKEN)
     slip(path, "UPDATE scoped SET scope = (SELECT id FROM scope WHERE repository = ?) WHERE memory = 2", TOKEN)
-    slip(path, "INSERT INTO rule(uid, text, pattern, made_at) VALUES ('r', ?, ?, 1)", HELD, f"push {TOKEN}")
-    slip(path, "INSERT INTO log(at, verb, memory, after) VALUES (1, 'rule add', 'r', ?)", f'{{"pattern": "{TOKEN}"}}')
+    slip(path, "UPDATE rule SET text = ?, pattern = ?", HELD, f"push {TOKEN}")
+    slip(path, "UPDATE record SET body = replace(body, 'push a-token', ?)", f"push {TOKEN}")
     slip(path, "INSERT INTO file VALUES (1, ?, '', NULL)", f"keys/{TOKEN}")
     slip(path, "INSERT INTO meta VALUES (?, ?)", f"mark:{TOKEN}", json.dumps([TOKEN]))
     slip(path, "INSERT OR REPLACE INTO link VALUES (1, 3, 2, 10000, ?)", f"by hand: {TOKEN}")
@@ -67,8 +70,9 @@ def test_what_an_older_version_stored_is_found_and_not_shown(leaky):
     assert ended.returncode == 1
     assert {"github-token", "password"} <= set(ended.stdout.split())
     named = [one["id"] for one in json.loads(leaky.memman("scan", "--json").stdout)["findings"]]
-    assert {"entity", "scope", "meta", "r"} <= {*named}
-    assert named.count("r") == 3  # a rule's text, its pattern, and its line of the log
+    (rule,) = leaky.store("SELECT uid FROM rule")
+    assert {"entity", "scope", "meta", rule} <= {*named}
+    assert named.count(rule) >= 3  # a rule's text, its pattern, and its record
     for where in ("default", "queue", "logs/worker.jsonl", "sessions/one"):
         assert where in ended.stdout
     uid = leaky.store("SELECT uid FROM memory ORDER BY id LIMIT 1")[0]

@@ -118,7 +118,7 @@ class Life:
         if self.acts:
             acts = [self.chance.choice(self.acts)]
             changed = undo.take_back(unit, acts, self.now, "why")
-            undo.inherit(unit, changed, self.now)
+            undo.inherit(unit, changed, self.now, {})
             undo.keep(unit, self.now, "that", "it", acts=acts)
 
     def purge(self, unit, uids):
