@@ -4,7 +4,7 @@ Functions that write run inside their caller's transaction. What was changed sin
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import apsw
@@ -15,9 +15,9 @@ from memman.model.text import SHORT_ID
 from memman.model.vocabulary import HIDDEN
 from memman.sqlite import NAMED
 from memman.store import records
-from memman.store.records import Record, state_of
+from memman.store.records import Parts, Record, state_of
 from memman.store.sqlite import index, record_log
-from memman.store.sqlite.unit import SqliteUnit
+from memman.store.sqlite.unit import TOLD, SqliteUnit
 
 INHERITED, CHANGED = "is still superseded, by what came after it", "was changed since"
 # What a note is that nothing stored is left of, or ever came.
@@ -31,8 +31,8 @@ class Changed(NamedTuple):
     """What an undo changed of a memory or rule: how it stood before and stands now, as parts of its state."""
 
     uid: str
-    before: records.Parts
-    after: records.Parts
+    before: Parts
+    after: Parts
 
     def was(self, part: str) -> tuple[Any, Any]:
         """Return the values of a part before and now."""
@@ -61,7 +61,7 @@ def take_back(
             if left is not None and uid not in learned and _stands(here, found):
                 left[uid] = CHANGED
             continue
-        was, now = (_told(side.get(records.STATUS)) for side in (before, after))
+        was, now = _told(before.get(records.STATUS), after.get(records.STATUS))
         unit.record(at, uid, "undo", {}, was, {**now, "why": why}, **said)
         changed.append(Changed(uid, before, after))
     return changed
@@ -102,8 +102,11 @@ def _heir(db: apsw.Connection, uid: str) -> str:
     return ""
 
 
-def _told(status: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {"status": status["status"]} if status else {}
+def _told(before: Parts | None, after: Parts | None) -> list[Parts]:
+    """Return what differs between how a memory stood and stands."""
+    sides = before or {}, after or {}
+    differs = [name for name in TOLD if sides[0].get(name) != sides[1].get(name)]
+    return [{name: side[name] for name in differs if name in side} for side in sides]
 
 
 def keep(unit: SqliteUnit, at: int, what: str, did: str, how: str = "undo", **more: Any) -> None:

@@ -30,6 +30,8 @@ from memman.store.sqlite.unconfirmed import MAYBE as UNSURE
 CONTEXT = 2
 _MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
 CAUSES = "causal"
+# What the log tells of how a memory stood and stands.
+TOLD = ("status", "superseded_by", "valid_to")
 # The cell that a memory's vector belongs to.
 _HOME = "(SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory)"
 _BORNE_OUT = "what contradicts it was borne out"
@@ -532,8 +534,8 @@ class SqliteUnit:
     ) -> None:
         """Have a memory stand otherwise; the record says what differs, and why."""
         before = self._status(memory)
-        differs = {name for name in ("status", "valid_to", "superseded_by") if before[name] != status[name]}
-        was, now = ({name: side[name] for name in sorted(differs)} for side in (before, status))
+        differs = [name for name in TOLD if before[name] != status[name]]
+        was, now = ({name: side[name] for name in differs} for side in (before, status))
         told = now | ({"why": why} if why else {})
         self.record(at, self.uid(memory), how, {records.STATUS: status, **sets}, was, told)
 

@@ -80,7 +80,7 @@ def test_what_is_past_its_end_takes_no_line_of_what_holds(box):
 def test_a_recall_as_of_a_time_before_the_end_is_as_it_was(frozen):
     """Then it held, and is neither labelled nor put below others."""
     frozen.alter("UPDATE memory SET recorded_at = recorded_at - ?, valid_from = valid_from - ?", 9 * DAY, 9 * DAY)
-    frozen.alter("UPDATE log SET at = at - ?", 9 * DAY)
+    frozen.alter("UPDATE record SET at = at - ?", 9 * DAY)
     query = ("recall", "are deploys to production frozen", "--as-of")
     then = told(frozen, *query, "5d")
     assert "past its end" in told(frozen, *query, "1d")
