@@ -1,4 +1,4 @@
-"""How old what is read of a replica is, where its server cannot be asked: one line, and a field of each record."""
+"""How old what is read of a shared store is, where its server cannot be asked: one line, and a field of each record."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,7 @@ from memman.cli.show import complain
 from memman.clock import now_ms
 from memman.config.places import reach_path
 from memman.sqlite import there
-from memman.store.replica.reach import told
+from memman.store.reach import told
 
 if TYPE_CHECKING:
     from memman.govern.stores import Chosen

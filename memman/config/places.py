@@ -135,7 +135,7 @@ def store_path(data: str, store: str) -> str:
 
 
 def reach_path(store: str) -> str:
-    """Return the path of the file that a replica has beside its database, the path of which is `store`."""
+    """Return the path of the file that a shared store has beside its database, the path of which is `store`."""
     return store.rpartition("/")[0] + "/reach"
 
 

@@ -13,8 +13,8 @@ from memman.model.errors import MemmanError, NotSetUp
 from memman.model.plural import counted
 from memman.model.text import duration
 from memman.queue.view import QueueView
+from memman.store import reach
 from memman.store.opening import address, connected, open_store
-from memman.store.replica import reach
 
 _MEANWHILE = "remember and recall work meanwhile; drains try again"
 

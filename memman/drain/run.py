@@ -37,7 +37,7 @@ from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.queue.talks import MOST, TOGETHER, going_on
 from memman.store.opening import address, connected, only_readable
-from memman.store.replica.reach import missed, only_read
+from memman.store.reach import missed, only_read
 
 if TYPE_CHECKING:
     from memman.pipeline.plan import Plan

@@ -20,8 +20,8 @@ from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.queue.talks import WAITS
 from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
+from memman.store import reach
 from memman.store.opening import connected
-from memman.store.replica import reach
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 

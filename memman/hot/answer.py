@@ -43,7 +43,7 @@ _FACTORS = {
 def answer(hits: "Sequence[Hit]", store: str, query: str, budget: int | None, old: str = "") -> tuple[str, int]:
     """Write the first hits that `budget` tokens have room for, and return how many these are.
 
-    The text of a first hit that is larger than the budget is cut to fit. `old` says of a replica how old it is, where
+    The text of a first hit that is larger than the budget is cut to fit. `old` says how old a shared store is, where
     its server cannot be asked.
     """
     sure = max((hit.confidence for hit in hits), default=0.0)

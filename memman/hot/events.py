@@ -116,7 +116,7 @@ def _behind(call: Call) -> bool:
     path = store_path(call.data, call.store)
     if not there(reach_path(path)):
         return False
-    from memman.store.replica.reach import stale
+    from memman.store.reach import stale
 
     return stale(path)
 

@@ -64,7 +64,7 @@ def block(data: str, store: str, here: "Here", *, asked: bool = True, session: s
     """
     text = guide(program := command(data), asked=asked)
     if there(reach_path(path := store_path(data, store))):
-        from memman.store.replica.reach import told
+        from memman.store.reach import told
 
         text += f"\n{harmless(said)}\n" if (said := told(path)) else ""
     if parked := _parked(queue_path(data)):

@@ -103,8 +103,8 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
 
 
 def _told_reach(path: str, now: int) -> str:
-    """Return how old a replica is, where its server cannot be asked."""
-    from memman.store.replica.reach import told
+    """Return how old a shared store is, where its server cannot be asked."""
+    from memman.store.reach import told
 
     return told(path, now)
 

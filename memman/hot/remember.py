@@ -97,7 +97,7 @@ def _check_rights(data: str, store: str) -> None:
     """Raise ServerRefused for a store of a server that is known to be for reading only."""
     path = store_path(data, store)
     if os.path.exists(reach_path(path)):
-        from memman.store.replica.reach import only_read
+        from memman.store.reach import only_read
 
         if only_read(path):
             from memman.model.errors import ServerRefused

@@ -73,11 +73,11 @@ def reminder(
 
 
 def _age(data: str, store: str) -> str:
-    """Return the line that says how old a replica is, where its server cannot be asked; '' for nothing."""
+    """Return the line that says how old a shared store is, where its server cannot be asked; '' for nothing."""
     path = store_path(data, store)
     if not there(reach_path(path)):
         return ""
-    from memman.store.replica.reach import told
+    from memman.store.reach import told
 
     said = told(path, time.time_ns() // 1_000_000)
     return said and f"\n{harmless(said)}"

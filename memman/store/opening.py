@@ -4,7 +4,7 @@ from memman.config.env import own
 from memman.config.places import store_path
 from memman.config.stores import exists, names
 from memman.model.errors import ServerRefused
-from memman.store.replica import reach
+from memman.store import reach
 from memman.store.sqlite.store import SqliteStore
 
 # The setting, of each store for itself, that names its server.

@@ -11,7 +11,7 @@ from memman.config.schedule import silence
 from memman.model.objects import parsed
 from memman.queue import arrivals
 from memman.queue.view import QueueView
-from memman.store.replica.reach import stale
+from memman.store.reach import stale
 from memman.store.sqlite import screened
 
 # Seconds that may pass without a drain that tidies up, and bytes recall may leave to be counted meanwhile.

@@ -1,4 +1,4 @@
-"""A store on a Postgres server: what its machines have in common. Each reads a replica (`memman.store.replica`)."""
+"""A store on a Postgres server: the tables there, and what drains exchange with them."""
 
 from importlib.util import find_spec
 

@@ -15,9 +15,9 @@ from memman.clock import now_ms
 from memman.model.errors import ServerRefused, UsageError
 from memman.model.vocabulary import CONNECTED, REWRITTEN
 from memman.sqlite import TranslatedErrors
+from memman.store import reach
 from memman.store.postgres.server import Server
 from memman.store.records import VISIBILITY, Record
-from memman.store.replica import reach
 from memman.store.shapes import wrong
 from memman.store.sqlite import authorship, record_log
 from memman.store.sqlite.index import RULE, row_of

@@ -38,7 +38,7 @@ def of(db: "apsw.Connection", ids: "Iterable[int]") -> dict[int, AuthorRow]:
 
 
 def role(db: "apsw.Connection") -> str:
-    """Return who we are on the server, '' in a store that is no replica."""
+    """Return who we are on the server, '' in a store that nobody shares."""
     return db.execute("SELECT value ->> '$[2]' FROM meta WHERE key = ?", (CONNECTED,)).get or ""
 
 

@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
+from memman.store import reach
 from memman.store.postgres.server import VERSION
-from memman.store.replica import reach
 from memman.upkeep.idle import idle
 from tests.support.machines import connected, done, to_server
 from tests.support.postgres import running
