@@ -31,6 +31,9 @@ _BESIDE = {"shown": ("memory", "session", "way", "agent", "at", "times", "tokens
 _VECTORS = "vector v JOIN embedder e ON e.id = v.embedder"
 _VECTOR = ("v.memory", "v.planes", "v.squares", "e.provider", "e.model", "e.dimension")
 _LINK = ("src", "kind", "dst", "weight", "detail")
+_UNCLOSED = (
+    "SELECT note, min(recorded_at), count(*) FROM memory WHERE note NOT IN (SELECT note FROM receipt) GROUP BY note"
+)
 _UIDS = "SELECT memory FROM record WHERE memory <> '' GROUP BY memory ORDER BY min(id)"
 
 
@@ -111,6 +114,9 @@ def _indexed(new: SqliteStore) -> None:
             unit.settle(index.rewrite(unit.db, uids[first : first + _PART]))
     with new.unit() as unit:
         unit.db.execute("UPDATE memory SET screened = 0")  # the log may be older than today's rules for secrets
+        unclosed: list[Any] = unit.db.execute(_UNCLOSED).fetchall()  # a note that waits would be stored again
+        for note, at, facts in unclosed:
+            unit.record(at, note, "note", {index.RECEIPT: {"at": at, "outcome": "stored", "facts": facts}})
 
 
 def _kept(new: SqliteStore, read: apsw.Connection) -> None:
