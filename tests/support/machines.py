@@ -1,7 +1,5 @@
 """Machines of one person: with a folder that both see or a server, and what a week away leaves on each."""
 
-import json
-import re
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -63,12 +61,6 @@ def told(box: Box, text: str, **columns: str | int) -> str:
 def export(box: Box) -> list[str]:
     """Return the lines of an export but what tells when it was made."""
     return done(box, "export", "--vectors").splitlines()[1:]
-
-
-def unsigned_export(box: Box) -> tuple[dict, list[str]]:
-    """Return what an export holds, but for when it was made, and for who wrote what: a server knows us by a role."""
-    head, *lines = done(box, "export", "--vectors").splitlines()
-    return json.loads(head) | {"at": 0}, [re.sub(r',"authorship":\[[^]]*\]', "", line) for line in lines]
 
 
 def states(box: Box) -> dict[str, dict]:
