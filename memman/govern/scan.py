@@ -90,6 +90,7 @@ def _places(place: Chosen, *, named: bool) -> list[Chosen]:
 def _fix_store(place: Chosen) -> list[str]:
     with writing(place) as store, store.unit() as unit:
         rules: dict[tuple[int, str], set[str]] = {}
+        told: dict[str, set[str]] = {}
         others, left = authorship.of_others(unit.db), dict[tuple[str, int], str]()
         said: list[str] = []
         for one in leaks.found(unit.db):
@@ -99,11 +100,14 @@ def _fix_store(place: Chosen) -> list[str]:
             leaks.mend(unit.db, one)
             if one.table == "record":
                 said.append(one.shown)
+                told.setdefault(one.shown, set()).update(leak.rule for leak in one.leaks)
             if one.table == "memory":
                 rules.setdefault((one.key["rowid"], one.shown), set()).update(leak.rule for leak in one.leaks)
         index.rewrite(unit.db, dict.fromkeys(said))
         for (_, uid), names in rules.items():
             unit.record(now_ms(), uid, "redact", {}, None, {"why": ", ".join(sorted(names))})
+        for uid in told.keys() - {uid for _, uid in rules}:
+            unit.record(now_ms(), uid, "redact", {}, None, {"why": ", ".join(sorted(told[uid]))})
         screened.mark_all(unit.db)
         screened.mark(unit.db, (row for table, row in left if table == "memory"), leaky=True)
         _find_anew(unit, [row for row, _ in rules])

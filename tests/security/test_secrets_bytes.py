@@ -238,9 +238,9 @@ def test_a_secret_that_reached_a_server_is_taken_off_it(box, kind):
     """What an older version said raw in a rule and in the log is gone from the server once `scan --fix` was run."""
     token = "ghp_" + drawn(random.Random(8))
     with closing(open_store(str(box.data), "default")) as store, store.unit() as unit:
-        unit.db.execute("INSERT INTO rule(uid, text, pattern, made_at) VALUES ('r', 'Ask.', ?, 1)", (f"push {token}",))
-        said = json.dumps({"pattern": f"push {token}"})
-        unit.db.execute("INSERT INTO log(at, verb, memory, after) VALUES (1, 'rule add', 'r', ?)", (said,))
+        said = dict.fromkeys(("tool", "memory", "repository", "path"), "") | {"text": "Ask.", "action": "inform"}
+        said |= {"pattern": f"push {token}", "made_at": 1, "ends_at": None, "snoozed_until": None}
+        unit.record(1, "r", "rule add", {"rule": said})
     box.memman("scheduler", "drain")
     assert token.encode() in kind.beyond()
     assert box.memman("scan", "--fix").returncode == 0

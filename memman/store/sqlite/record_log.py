@@ -236,8 +236,6 @@ def rewrite(db: apsw.Connection, number: int, body: str) -> None:
     """Give a record of this database another body: without a secret, or without what was purged."""
     db.execute("UPDATE record SET body = ? WHERE id = ?", (body, number))
     reseal(db, number)
-    sql = "INSERT OR IGNORE INTO meta SELECT ?, '' WHERE EXISTS (SELECT 1 FROM meta WHERE key = ?)"
-    db.execute(sql, (f"{REWRITTEN}{number}", CONNECTED))
 
 
 def rewritten(db: apsw.Connection) -> list[Record]:
@@ -247,8 +245,10 @@ def rewritten(db: apsw.Connection) -> list[Record]:
 
 
 def reseal(db: apsw.Connection, number: int) -> None:
-    """Give a record that was changed the checksum of what it says now."""
+    """Give a record that was changed the checksum of what it says now, and have the server of the store hear of it."""
     db.execute("UPDATE record SET sum = ? WHERE id = ?", (_at(db, number).sum, number))
+    sql = "INSERT OR IGNORE INTO meta SELECT ?, '' WHERE EXISTS (SELECT 1 FROM meta WHERE key = ?)"
+    db.execute(sql, (f"{REWRITTEN}{number}", CONNECTED))
 
 
 def _at(db: apsw.Connection, number: int) -> Record:
