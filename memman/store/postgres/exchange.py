@@ -230,7 +230,7 @@ def _pull(
     """Bring in what others said, and forget what is not for us to see any more; return how many records came."""
     came = total = 0
     while True:
-        known = json.dumps(record_log.known(store.db))
+        known = json.dumps(record_log.complete(store.db))
         with server.translated():
             if not came:
                 (total,) = server.db.execute(f"{_LEFT} WHERE store = %s", (known, ours.number)).fetchone() or (0,)
