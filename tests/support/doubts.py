@@ -42,9 +42,9 @@ def drained(box, *notes, judged=(("Coolify", "MAYBE", "Vercel"),), **columns):
 
 
 def marks(box, name="default"):
-    """Return what is maybe replaced, each text with that of the newer memory."""
+    """Return what is maybe replaced, each text with that of the newer memory, of what is not forgotten."""
     sql = (
         "SELECT o.text, n.text FROM meta JOIN memory o ON o.uid = substr(key, 7) JOIN memory n ON n.uid = value"
-        " WHERE key LIKE 'maybe:%' ORDER BY o.id"
+        " WHERE key LIKE 'maybe:%' AND 'forgotten' NOT IN (o.status, n.status) ORDER BY o.id"
     )
     return dict(box.store(sql, name=name))

@@ -104,7 +104,7 @@ def test_a_poisoned_session_is_undone_and_that_too(box):
     undone(box, report["id"])
     assert (asked(box), state(box)) == (poisoned, worse)
     assert box.memman("doctor", "--check", "integrity").returncode == 0
-    assert box.store("SELECT count(*) FROM log WHERE verb = 'undo'") == [2]
+    assert box.store("SELECT count(*) FROM log WHERE verb = 'undo' AND memory = act") == [2]
 
 
 def undone(box, *args):
