@@ -165,6 +165,24 @@ def test_what_was_changed_since_is_left(box):
     assert statuses(box) == {OLD: "forgotten", NEW: "forgotten"}
 
 
+def test_what_was_replaced_again_stays_replaced(box):
+    """Where only what replaced a memory is undone, the memory is replaced by what came after that, until it is back."""
+    note = moved(box)
+    newest = "We moved the billing service from Render to Hetzner."
+    box.remember(newest, session="latest", agent="tester", source="user")
+    box.drain()
+    heir = "SELECT n.text FROM memory m JOIN memory n ON n.id = m.superseded_by WHERE m.text = ?"
+    report = undone(box, note)
+    assert [(one["text"], one["why"]) for one in report["left"]] == [
+        (OLD, "is still superseded, by what came after it")
+    ]
+    assert statuses(box) == {OLD: "superseded", NEW: "forgotten", newest: "current"}
+    assert box.store(heir, OLD) == [newest]
+    undone(box, report["id"])
+    assert statuses(box) == {OLD: "superseded", NEW: "superseded", newest: "current"}
+    assert box.store(heir, OLD) == [NEW]
+
+
 def around(box):
     """Store a memory, and say it again in a repository whose file it names and with an end; return that note."""
     work = box.data.parent / "work"

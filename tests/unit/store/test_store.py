@@ -124,7 +124,8 @@ def test_supersede_closes_and_links_and_logs(session):
     uid = session.store("SELECT uid FROM memory WHERE id = 2")[0]
     before, after = session.store("SELECT before, after FROM log WHERE memory = ? AND verb = 'supersede'", uid)[0]
     assert json.loads(before) == {"status": "current", "valid_to": None, "superseded_by": None}
-    assert json.loads(after).items() >= {"status": "superseded", "superseded_by": 3, "valid_to": new[0]}.items()
+    (heir,) = session.store("SELECT uid FROM memory WHERE id = 3")
+    assert json.loads(after).items() >= {"status": "superseded", "superseded_by": heir, "valid_to": new[0]}.items()
     assert not change(session, "supersede", 2, 4, LATER, LATER, "again")
 
 

@@ -108,6 +108,16 @@ def test_a_new_store_that_takes_records_in_goes_on_under_its_own_name(tmp_path):
         assert [record.n for record in record_log.every(other.db, record_log.host(other.db))] == [1]
 
 
+def test_a_note_is_done_once(tmp_path):
+    """Whoever drains it again is told so, and nothing of it is recorded twice."""
+    note = Note("n1", "default", "", 5)
+    with opened(tmp_path) as store:
+        for first in (True, False):
+            with store.unit() as unit:
+                assert unit.receipt(note, 5, "stored", 1) == first
+        assert len(record_log.of(store.db, "n1")) == 1
+
+
 GOOD = Record("h", 1, 5, "act", "m", "rated", body("feedback", set={named(records.EVIDENCE, "wrong", "s"): 5}))
 TEXT = {
     "note": "n", "text": "t", "category": "fact", "importance": 3, "entities": [], "keywords": [], "summary": "",
