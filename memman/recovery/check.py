@@ -11,7 +11,7 @@ from memman.model.plural import counted
 from memman.queue.damage import damaged
 from memman.sqlite import TranslatedErrors, open_reader, refuse_others, schema_version, strange_header
 from memman.store.sqlite import record_log
-from memman.store.sqlite.schema import STEPS
+from memman.store.sqlite.schema import STEPS, VERSION
 
 Steps = Mapping[int, str] | Mapping[int, Callable[[apsw.Connection], None]]
 # The newest records, whose checksums are looked at: half a second's work. The pages of all are.
@@ -80,7 +80,9 @@ def _misfit(db: apsw.Connection, steps: Steps, path: str) -> str:
 
 
 def _misspoken(db: apsw.Connection) -> str:
-    """Count the records that do not say what was once written, and name the first."""
+    """Count the records that do not say what was once written, and name the first; an earlier schema has none."""
+    if db.execute("PRAGMA user_version").get < VERSION:
+        return ""
     bad = record_log.damaged(db, MOST)
     return f"checksum mismatch in {counted(len(bad), 'record')}, e.g. number {bad[0][1]}" if bad else ""
 

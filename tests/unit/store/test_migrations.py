@@ -1,4 +1,4 @@
-"""A store brought to a newer schema: all of a step or none of it, after a copy; the first one opens as it is."""
+"""A store of an earlier schema is taken over: all of it or nothing, after a copy, and every row says what it said."""
 
 import lzma
 import os
@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -15,16 +16,21 @@ from memman.model.errors import MemmanError, NewerSchema
 from memman.queue import schema as queue_schema
 from memman.recovery.check import troubles
 from memman.sqlite import open_writer, upgrade
+from memman.store.sqlite import index, record_log
 from memman.store.sqlite.schema import STEPS, VERSION
 from memman.store.sqlite.store import SqliteStore
 from tests.support.box import PATIENCE, rows
 
-NEXT = STEPS | {VERSION + 1: "ALTER TABLE memory ADD COLUMN mood TEXT; CREATE TABLE extra(x);"}
-BROKEN = STEPS | {VERSION + 1: "CREATE TABLE extra(x); CREATE TABLE memory(x);"}
 # A queue and a store of the first schema, with memories, a rule, and two notes that wait.
 FIRST = Path(__file__).parents[2] / "data/first_schema"
-HELD = "memory receipt link mention vector code scoped freshness rule log meta".split()
-# Takes the next step, and kills the process before its n-th statement.
+HELD = {
+    "memory": "id, uid, note, text, entities, source, valid_from, valid_to, recorded_at, status, superseded_by, uses",
+    "receipt": "note, at, outcome, facts, session, models",
+    **dict.fromkeys("link mention vector code scoped freshness rule meta".split(), "*"),
+    "log": "at, verb, memory, note",
+}
+BEFORE = 6
+# Takes it over, and kills the process before its n-th statement.
 KILLED = """
 import os, signal, sys
 import apsw
@@ -38,67 +44,76 @@ def trace(cursor, sql, bindings):
 def hooked(db):
     db.exec_trace = trace
 apsw.connection_hooks.append(hooked)
-from memman.store.sqlite.schema import STEPS, VERSION
 from memman.store.sqlite.store import SqliteStore
-SqliteStore(sys.argv[1], STEPS | {VERSION + 1: "ALTER TABLE memory ADD COLUMN mood TEXT; CREATE TABLE extra(x);"})
+SqliteStore(sys.argv[1])
 """
 
 
 @pytest.fixture(name="path")
 def _path(tmp_path):
-    """Return a store of the first schema that holds a setting."""
-    path = str(tmp_path / "data/one/memman.db")
-    store = SqliteStore(path)
-    with store.unit() as unit:
-        unit.set_meta("kept", "yes")
-    store.close()
-    return path
+    """Return a store of the first schema."""
+    path = tmp_path / "data/one/memman.db"
+    path.parent.mkdir(mode=0o700, parents=True)
+    path.write_bytes(lzma.decompress((FIRST / "memman.db.xz").read_bytes()))
+    path.chmod(0o600)
+    return str(path)
+
+
+def held(path):
+    """Return what a store of any schema holds, by table; of the log what is not said of how things stand now."""
+    with closing(apsw.Connection(path)) as db:
+        return {
+            table: list(db.execute(f"SELECT {columns} FROM {table} ORDER BY 1, 2")) for table, columns in HELD.items()
+        }
 
 
 def version(path):
     """Return a file's schema version."""
-    return apsw.Connection(path).execute("PRAGMA user_version").get
+    with closing(apsw.Connection(path)) as db:
+        return db.execute("PRAGMA user_version").get
 
 
-def test_a_step_is_taken_once_and_keeps_what_was_there(path):
-    """The new column is there, the old rows too, and opening again changes nothing."""
+def test_it_is_taken_over_once_and_says_what_it_said(path):
+    """Every row is there, each is what its records say, and opening again changes nothing."""
+    before, logs = held(path), []
     for _ in range(2):
-        store = SqliteStore(path, NEXT)
-        assert store.reader.meta("kept") == "yes"
-        assert store.db.execute("SELECT mood FROM memory").get is None
-        store.close()
-
-    assert version(path) == max(NEXT)
+        with closing(SqliteStore(path)) as store:
+            logs.append(list(record_log.every(store.db)))
+            for one in store.db.execute("SELECT uid FROM memory").fetchall():
+                index.rewrite(store.db, one)
+        assert held(path) == before
+    assert logs[0] == logs[1]
+    assert version(path) == VERSION
 
 
 def test_the_old_file_is_copied_first(path):
-    """Beside the upgraded store lies a sound copy of what it was, as private as the store."""
-    SqliteStore(path, NEXT).close()
+    """Beside the store lies a sound copy of what it was, as private as the store."""
+    before = held(path)
+    SqliteStore(path).close()
 
-    copy = apsw.Connection(f"{path}.schema-{VERSION}.bak")
-    assert copy.execute("PRAGMA integrity_check").get == "ok"
-    assert copy.execute("SELECT value FROM meta WHERE key = 'kept'").get == "yes"
-    assert copy.execute("PRAGMA user_version").get == VERSION
+    copy = f"{path}.schema-{BEFORE}.bak"
+    assert rows(copy, "PRAGMA integrity_check") == ["ok"]
+    assert (held(copy), version(copy), os.stat(copy).st_mode & 0o777) == (before, BEFORE, 0o600)
 
 
-def test_a_step_that_fails_leaves_the_store_as_it_was(path):
-    """Nothing of a failed step stays, and the store still opens with the old schema."""
+def test_a_failure_leaves_the_store_as_it_was(path):
+    """Nothing of what was begun stays."""
+    with closing(apsw.Connection(path)) as db:
+        db.execute("CREATE TABLE log_before(x)")
+    before = held(path)
     with pytest.raises(MemmanError):
-        SqliteStore(path, BROKEN)
-
-    store = SqliteStore(path)
-    assert store.reader.meta("kept") == "yes"
-    assert store.db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'extra'").get == 0
-    store.close()
+        SqliteStore(path)
+    assert (held(path), version(path)) == (before, BEFORE)
+    assert rows(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'record'") == [0]
 
 
 def test_an_older_memman_refuses_the_newer_store(path):
     """A store of a newer schema is refused and left untouched."""
-    SqliteStore(path, NEXT).close()
-
+    with closing(apsw.Connection(path)) as db:
+        db.execute(f"PRAGMA user_version = {VERSION + 1}")
     with pytest.raises(NewerSchema):
         SqliteStore(path)
-    assert version(path) == max(NEXT)
+    assert version(path) == VERSION + 1
 
 
 def test_a_log_that_another_program_took_away_is_given_back(box):
@@ -114,13 +129,12 @@ def test_a_log_that_another_program_took_away_is_given_back(box):
 
 
 @pytest.mark.promise("R16")
-def test_a_step_killed_at_any_statement_leaves_old_or_new(path, rounds, kept):
-    """Killed before each statement in turn, a step leaves the old schema or the new one, and the next opening ends."""
-    store, n, seen = Path(path), 0, {VERSION: 0, max(NEXT): 0}
-    SqliteStore(path).close()
-    before, ended = store.read_bytes(), False
+def test_killed_at_any_statement_it_is_old_or_new(path, rounds, kept):
+    """Killed before each statement in turn, it has the old schema or the new one, and the next opening ends it."""
+    store, n, seen = Path(path), 0, {BEFORE: 0, VERSION: 0}
+    before, said, ended = store.read_bytes(), held(path), False
     while not ended:
-        n += rounds(4, 1)
+        n += rounds(30, 1)
         for one in store.parent.iterdir():
             one.unlink()
         store.write_bytes(before)
@@ -129,13 +143,12 @@ def test_a_step_killed_at_any_statement_leaves_old_or_new(path, rounds, kept):
         ended = child.returncode == 0
         assert ended or child.returncode == -signal.SIGKILL, child.stderr
         seen[version(path)] += 1
-        opened = SqliteStore(path, NEXT)
-        assert (opened.reader.meta("kept"), version(path)) == ("yes", max(NEXT))
-        opened.close()
+        SqliteStore(path).close()
+        assert (held(path), version(path)) == (said, VERSION)
         assert not list(store.parent.glob("*.new*"))
+    assert seen[BEFORE]
     assert seen[VERSION]
-    assert seen[max(NEXT)]
-    kept(f"{sum(seen.values()) - 1} kills amid a step: {seen[VERSION]} old, {seen[max(NEXT)] - 1} new, 0 between")
+    kept(f"{sum(seen.values()) - 1} kills amid it: {seen[BEFORE]} old, {seen[VERSION] - 1} new, 0 between")
 
 
 @pytest.mark.promise("R16")
@@ -145,12 +158,13 @@ def test_the_first_schema_opens_as_it_is(box):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_bytes(lzma.decompress((FIRST / f"{name}.xz").read_bytes()))
         path.chmod(0o600)
-    before = {table: box.store(f"SELECT * FROM {table}") for table in HELD}
+    before = held(str(box.store_path()))
     assert troubles(str(box.store_path()), STEPS) == troubles(str(box.queue_path), queue_schema.STEPS) == ""
     assert box.memman("why", box.store("SELECT uid FROM memory LIMIT 1")[0]).returncode == 0
     SqliteStore.open(str(box.data), "default").close()
-    assert {table: box.store(f"SELECT * FROM {table}") for table in HELD} == before
-    assert [copy.name for copy in box.data.rglob("*.bak")] == ["memman.db.schema-6.bak"]
+    assert troubles(str(box.store_path()), STEPS) == ""
+    assert held(str(box.store_path())) == before
+    assert [copy.name for copy in box.data.rglob("*.bak")] == [f"memman.db.schema-{BEFORE}.bak"]
     assert "Valkey 8" in box.recall("where does billing cache invoices")[0]
     assert "30 days" in box.recall("how long are backups of db-02 kept")[0]
     assert box.memman("rule", "list").stdout.count("git push") == 1
