@@ -1,5 +1,6 @@
 """Taking back notes, sessions, drains, or all since a time; and taking that back again."""
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Note, Provenance
 from memman.model.reliability import FEEDBACK
 from memman.model.text import SHORT_ID
-from memman.model.vocabulary import HIDDEN
+from memman.model.vocabulary import HIDDEN, UNDONE
 from memman.queue.notes import Queue
 from memman.queue.view import QueueView
 from memman.store import records
@@ -48,12 +49,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What is to be undone: acts, of notes and verbs, and queue rows; of an undo also what its record says."""
+    """What is to be undone: acts, of notes and verbs, and queue rows; of an undo what it says, and rows to put back."""
 
     what: str
     acts: tuple[str, ...] = ()
     waiting: tuple[dict[str, Any], ...] = ()
     record: dict[str, Any] = field(default_factory=dict)
+    queued: tuple[dict[str, Any], ...] = ()
 
     @property
     def naming(self) -> Naming:
@@ -98,7 +100,13 @@ def _undo(place: Chosen, uid: str, record: dict[str, Any], store: "SqliteStore",
         raise UsageError(f"{uid[-SHORT_ID:]} is undone already: to do it again, memman undo {by}")
     put = record.get("put", [])
     there = _made("", store, [note for note in put if store.reader.has_receipt(note)], queue.rows(place.name, uids=put))
-    return replace(there, what=f"undo {uid[-SHORT_ID:]}", acts=(uid, *there.acts), record=record)
+    return replace(
+        there,
+        what=f"undo {uid[-SHORT_ID:]}",
+        acts=(uid, *there.acts),
+        record=record,
+        queued=tuple(log.waited(store.db, uid)),
+    )
 
 
 def _made(what: str, store: "SqliteStore", acts: Collection[str], waiting: list[dict[str, Any]]) -> Selected:
@@ -149,7 +157,7 @@ def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
             report = _report(place.data, store, chosen, changed, left) | {"id": unit.act_at(now)}
             _keep(unit, now, chosen, report)
             _close(unit, chosen, now)
-            queue.put_back(chosen.record.get("notes", ()))  # before it is committed: what waits must never be lost
+            queue.put_back(chosen.queued)  # before it is committed: what waits must never be lost
             if chosen.naming and naming.due(place.data, chosen.naming):
                 naming.give(place.data, chosen.naming[0], chosen.naming[2])
         queue.let_go(place.name)
@@ -189,7 +197,7 @@ def _report(
 ) -> dict[str, Any]:
     became = {one.uid: said for one in changed if (said := "; ".join(_became(one))) and one.uid not in left}
     notes = [(row, "taken out of the queue") for row in chosen.waiting]
-    notes += [(row, "queued again") for row in chosen.record.get("notes", ())]
+    notes += [(row, "queued again") for row in chosen.queued]
     report: dict[str, Any] = {
         "id": None,
         "what": chosen.what,
@@ -239,11 +247,15 @@ def _keep(unit: "SqliteUnit", now: int, chosen: Selected, report: dict[str, Any]
     if report["changed"]:
         did: dict[str, Any] = {
             "acts": [*chosen.acts],
-            "notes": list(chosen.waiting),
-            "put": [row["uid"] for row in chosen.record.get("notes", ())],
+            "notes": [row["uid"] for row in chosen.waiting],
+            "put": [row["uid"] for row in chosen.queued],
             "named": list(chosen.naming),
         }
         log.keep(unit, now, chosen.what, _summary(report), **did)
+        if chosen.waiting:
+            unit.set_meta(UNDONE + unit.act_at(now), json.dumps(chosen.waiting, ensure_ascii=False))
+        if chosen.queued:
+            unit.set_meta(UNDONE + chosen.acts[0], None)
 
 
 def _summary(report: dict[str, Any]) -> str:
@@ -259,5 +271,5 @@ def _close(unit: "SqliteUnit", chosen: Selected, now: int) -> None:
         stamped = (row[one] for one in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
         note = Note(row["uid"], row["store"], "", row["queued_at"], provenance=Provenance(*stamped))
         unit.receipt(note, now, OUTCOME, 0)
-    for row in chosen.record.get("notes", ()):
+    for row in chosen.queued:
         unit.forget_receipt(row["uid"], now)

@@ -67,7 +67,8 @@ FILLED = "filled:"
 ENOUGH = 24
 
 
-# How the store setting begins with what was learned of an embedder's cosines, and with what an undo did, by its id.
+# How the store setting begins with what was learned of an embedder's cosines, and with the notes that an undo took
+# out of the queue, by its id.
 SPREAD = "spread:"
 UNDONE = "undo:"
 

@@ -9,7 +9,7 @@ import apsw
 
 from memman.config.tombstones import Tombstones
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import REPLACED, SPREAD
+from memman.model.vocabulary import REPLACED, SPREAD, UNDONE
 from memman.recovery.salvage import by_key, insert, rows
 from memman.sqlite import checkpoint
 from memman.store import shapes
@@ -24,7 +24,7 @@ _HOST = ("id", "name", "n", "at", "ours")
 # What is in no record, since it concerns this machine alone, or tells what recall has learned; and what of it names
 # memories by row.
 _LOCAL: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("meta", ("key", "value"), f"key GLOB '{SPREAD}*' OR key GLOB '{REPLACED}*'"),
+    ("meta", ("key", "value"), f"key GLOB '{SPREAD}*' OR key GLOB '{REPLACED}*' OR key GLOB '{UNDONE}*'"),
     ("typed", ("digest", "text"), "1"),
 )
 _BESIDE = {"shown": ("memory", "session", "way", "agent", "at", "times", "tokens"), "typed_for": ("memory", "digest")}

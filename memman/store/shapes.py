@@ -116,7 +116,7 @@ _BODY: dict[str, Check] = {
     "was": _any_object,
     "now": _any_object,
     "acts": _list(_text),
-    "notes": _list(_any_object),
+    "notes": _list(_text),
     "put": _list(_text),
     "what": _text,
     "did": _text,

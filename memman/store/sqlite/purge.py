@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from memman.model.records import Note
-from memman.model.vocabulary import REPLACED
+from memman.model.vocabulary import REPLACED, UNDONE
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite import index, record_log, rules
 from memman.store.sqlite.unit import SqliteUnit
@@ -19,9 +19,10 @@ OUTCOME = "purged"
 
 def purge(unit: SqliteUnit, memories: Sequence[int], at: int) -> None:
     """Delete memories that are forgotten already, so that their neighbours have them in their context no more."""
+    db = unit.db
+    _forget_waiting(db)
     if not memories:
         return
-    db = unit.db
     sql = f"SELECT uid, note FROM memory WHERE id {LISTED} ORDER BY id"
     gone: list[Any] = db.execute(sql, (id_list(memories),)).fetchall()
     for memory in memories:
@@ -42,6 +43,12 @@ def close(unit: SqliteUnit, note: Note, at: int) -> None:
     """Record that a note is dealt with, and that nothing of it may be stored."""
     unit.receipt(note, at, OUTCOME, 0)
     _mark(unit, note.uid, at)
+    _forget_waiting(unit.db)
+
+
+def _forget_waiting(db: apsw.Connection) -> None:
+    """Drop what undos keep of notes that waited: any may say what is purged."""
+    db.execute("DELETE FROM meta WHERE key GLOB ?", (UNDONE + "*",))
 
 
 def _mark(unit: SqliteUnit, note: str, at: int) -> None:

@@ -12,7 +12,7 @@ import apsw
 from memman.model.errors import AmbiguousId, UnknownId
 from memman.model.reliability import FEEDBACK
 from memman.model.text import SHORT_ID
-from memman.model.vocabulary import HIDDEN
+from memman.model.vocabulary import HIDDEN, UNDONE
 from memman.sqlite import NAMED
 from memman.store import records
 from memman.store.records import Parts, Record, state_of
@@ -126,10 +126,18 @@ def listed(db: apsw.Connection) -> dict[str, dict[str, Any]]:
     return found
 
 
+def waited(db: apsw.Connection, uid: str) -> list[dict[str, Any]]:
+    """Return the queue's rows of notes that an undo took out of the queue of this machine: no record has them."""
+    rows: list[dict[str, Any]] = json.loads(
+        db.execute("SELECT value FROM meta WHERE key = ?", (UNDONE + uid,)).get or "[]"
+    )
+    return rows
+
+
 def notes(db: apsw.Connection) -> set[str]:
     """Return the acts and waiting notes that undos took back, and that nobody brought back."""
     holding = [one for one in listed(db).values() if not one["undone"]]
-    return {note for one in holding for note in (*one.get("acts", ()), *(row["uid"] for row in one.get("notes", ())))}
+    return {note for one in holding for note in (*one.get("acts", ()), *one.get("notes", ()))}
 
 
 def found(db: apsw.Connection, part: str) -> dict[str, dict[str, Any]]:
