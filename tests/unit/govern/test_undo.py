@@ -148,6 +148,7 @@ def test_a_note_that_waits_leaves_the_queue_and_comes_back(box):
     """An undo takes it out, no drain stores it, and the undo of that puts it back to be stored."""
     note = box.remember(OLD)
     report = undone(box, note)
+    assert box.store("SELECT count(*) FROM record WHERE instr(body, ?)", OLD) == [0]  # nobody else is told of it
     box.drain()
     assert not statuses(box)
     undone(box, report["id"])
@@ -211,13 +212,14 @@ def test_ends_and_files_that_a_confirmation_gave_are_undone(box):
 
 
 def test_a_purge_clears_what_undos_keep_of_a_memory(box):
-    """No byte of a file's name is left, and a rule that was promoted from the memory goes with it."""
+    """No byte of a file's name is left, nor of notes that waited; a rule promoted from the memory goes with it."""
     undone(box, around(box))
+    undone(box, box.remember("The zanderquil waits."))
     (uid,) = box.store("SELECT uid FROM memory")
     assert box.memman("rule", "promote", uid, "--match", "fly deploy", "--do", "ask").returncode == 0
     assert box.store("SELECT 1 FROM record WHERE kind = 'held until' AND act IN (SELECT note FROM receipt)")
     assert box.memman("purge", uid).returncode == 0
-    assert holds(box, ["deploy.toml"]) == set()
+    assert holds(box, ["deploy.toml", "zanderquil"]) == set()
     assert box.store("SELECT count(*) FROM rule") == [0]
 
 

@@ -74,7 +74,7 @@ def moved(box, old, new, days=10):
     began = time.time_ns() // 1_000_000 - days * DAY
     box.queue("UPDATE note SET queued_at = ?, digest = NULL", began)
     box.drain()
-    box.alter("UPDATE memory SET recorded_at = ?", began + 1)
+    box.store("UPDATE record SET body = json_replace(body, '$.set.text.recorded_at', ?)", began + 1)
     box.remember(new, replaces=uid)
     box.drain()
     return began
