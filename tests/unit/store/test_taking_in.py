@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from memman.model.records import Draft, Fact, Note
+from memman.model.records import Draft, Fact, Note, Scope
 from memman.store import records
 from memman.store.records import Record, body, named
 from memman.store.shapes import wrong
@@ -106,6 +106,37 @@ def test_a_new_store_that_takes_records_in_goes_on_under_its_own_name(tmp_path):
         with other.unit() as unit:
             unit.forget(1, 10)
         assert [record.n for record in record_log.every(other.db, record_log.host(other.db))] == [1]
+
+
+TEXTS = {
+    "controls": "The port is \x01\x7f\x85 8080.",
+    "quotes": """The port's "8080"; DROP TABLE memory; -- \\' $$ {} %s :x ?""",
+    "huge": "port " * 100_000,
+    "astral": "The port is 🦅 𠀀 数据库",
+    "right to left": "\u202eThe port is 8080\u202c \ufeff\u200b",
+    "accents": "Le port e\u0301tait 8080 É",
+    "blanks": " \t\r\n\u2028 ",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_any_text_is_the_same_elsewhere(tmp_path, name):
+    """As text, summary, name, keyword, path, session, reason and scope; and the record's checksum fits."""
+    text = TEXTS[name]
+    short = text[:300]
+    with opened(tmp_path / "a") as one, opened(tmp_path / "b") as other:
+        with one.unit() as unit:
+            fact = Fact(text, "fact", 3, (short,), (short,), short)
+            old = unit.add(Draft("m0", "n0", Fact("The port is 80."), "user", "o", 5), 5)
+            new = unit.add(Draft("m1", "n1", fact, "user", "o", 6, scope=Scope("r", short)), 6)
+            unit.supersede(old, new, 6, 6, short)
+            unit.tie(new, {short: "abc"}, 6)
+            unit.bear_out(new, "said", short, 6)
+        with other.unit() as unit:
+            unit.take_in(record_log.every(one.db))
+        assert shown(other) == shown(one)
+        assert list(record_log.every(other.db)) == list(record_log.every(one.db))
+        assert record_log.damaged(other.db) == []
 
 
 def test_a_note_is_done_once(tmp_path):
