@@ -140,7 +140,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """`cause` led to `effect`. Each end is the number of a fact of the note, or the uid of a memory."""
+    """`cause` led to `effect`, or (NEWER) may change it. Each end is the number of a fact of the note, or a uid."""
 
     cause: int | str
     effect: int | str

@@ -57,7 +57,7 @@ def labelled(reader: "SqliteReader", hits: "list[Hit]", now: int) -> "list[Hit]"
     """Return the hits with their labels, and in a store that is shared with their authors."""
     told = labels(reader, (hit.id for hit in hits), now)
     if told:
-        hits = [hit.having(labels=told[hit.id]) if hit.id in told else hit for hit in hits]
+        hits = [hit.having(labels=(*hit.labels, *told[hit.id])) if hit.id in told else hit for hit in hits]
     doubted = [hit.id for hit in hits if unverified(hit.row.source)]
     looked_at = {row for row, said in reader.evidence(doubted).items() if by_person(said)} if doubted else ()
     if looked_at:

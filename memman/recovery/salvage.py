@@ -13,7 +13,7 @@ import apsw
 
 from memman.config.places import open_file
 from memman.config.tombstones import Tombstones
-from memman.model.vocabulary import CLAIMS, EDGE_KINDS, HELD, MAYBE, PROTECTED, REPLACED, UNDONE
+from memman.model.vocabulary import CLAIMS, EDGE_KINDS, HELD, MAYBE, NEWER, PROTECTED, REPLACED, UNDONE
 from memman.queue.damage import DAMAGED, STATES, readable, register_reading_functions
 from memman.queue.seal import DIGEST
 from memman.sqlite import Transaction, TranslatedErrors, checkpoint, trust_pages
@@ -44,7 +44,7 @@ INSERT INTO scoped SELECT m.id, coalesce(s.id, 0) FROM memory m LEFT JOIN receip
     LEFT JOIN scope s ON s.repository = r.repository AND s.path = ''
     WHERE m.id NOT IN (SELECT memory FROM scoped);
 """
-_KEPT_LINKS = f"kind = {EDGE_KINDS.index('causal')} OR detail LIKE '{MANUAL}%'"
+_KEPT_LINKS = f"kind IN ({EDGE_KINDS.index('causal')}, {EDGE_KINDS.index(NEWER)}) OR detail LIKE '{MANUAL}%'"
 
 
 class SealedRow(MemoryRow):
