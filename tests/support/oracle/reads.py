@@ -18,6 +18,7 @@ from memman.model.vocabulary import (
     EDGE_KINDS,
     HIDDEN,
     MAYBE,
+    NEWER,
     PROTECTED,
     REPLACED,
 )
@@ -261,6 +262,13 @@ class Reads:
                 if holds and heir.uid != uid and self._in_scope(heir.id, held):
                     found[uid] = (heir.id, heir.uid)
         return found
+
+    def later(self, ids: Iterable[int]) -> list[tuple[int, int, int]]:
+        """Return (older, newer, weight) of the edges that say what may tell a change of each memory."""
+        wanted, kind, began = set(ids), EDGE_KINDS.index(NEWER), self.began([*self.state.memories])
+        found = [(old, new, weight) for (new, its, old), (weight, _) in self.state.links.items() if its == kind]
+        told = [one for one in found if one[0] in wanted and began[one[1]] > began[one[0]]]
+        return sorted(told, key=lambda one: (one[2], began[one[1]], one[1]))
 
     def _row(self, uid: str) -> MemoryRow | None:
         return next((row for row in self.state.memories.values() if row.uid == uid), None)
