@@ -107,6 +107,7 @@ ASKED = {
     "others": [lambda r: bool(r.others()) * 0],
     "heirs": [lambda r: [r.heirs(ROWS, at) for at in (None, *map(day, range(16)))]],
     "newer": [lambda r: [r.newer(uids(r), at) for at in (None, *map(day, range(16)))]],
+    "later": [lambda r: (r.later(ROWS), r.later([2]), r.later([]))],
     "edges": [lambda r: (r.edges(ROWS), r.edges([6]), r.edges([]))],
     "ends": [lambda r: r.ends(ROWS)],
     "ended": [lambda r: [r.ended(ROWS, at) for at in (None, NOW, day(9), 2 * 10**13)]],

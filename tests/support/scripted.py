@@ -73,6 +73,7 @@ def told_to(store: Subject) -> list[int]:
         unit.refuse("Never test on Fridays.", day(12))
         unit.link_by_hand(Edge("semantic", 1, 16, 0.9, "manual: as I say"), day(12))
         unit.link([Edge("entity", 6, 8, 0.4, "Kestrel"), Edge("entity", 6, 7, 0.4, "Kestrel")])
+        unit.link([Edge("newer", 10, 2, 0.6), Edge("newer", 11, 2, 0.4), Edge("newer", 2, 11, 0.9)])
         unit.unlink(("temporal",), 8)
         unit.tell(day(12), "undo", "u1", "as a test")
     with store.unit() as unit:

@@ -61,7 +61,7 @@ _LATER = f"""
 SELECT link.dst, n.id, link.weight FROM link
 CROSS JOIN memory n ON n.id = link.src CROSS JOIN memory o ON o.id = link.dst
 WHERE link.dst {LISTED} AND link.kind = {EDGE_KINDS.index(NEWER)} AND n.valid_from > o.valid_from
-ORDER BY link.weight, n.valid_from, n.id
+ORDER BY link.weight, n.valid_from, n.id, link.dst
 """
 
 # The columns that hold what somebody said.

@@ -268,7 +268,7 @@ class Reads:
         wanted, kind, began = set(ids), EDGE_KINDS.index(NEWER), self.began([*self.state.memories])
         found = [(old, new, weight) for (new, its, old), (weight, _) in self.state.links.items() if its == kind]
         told = [one for one in found if one[0] in wanted and began[one[1]] > began[one[0]]]
-        return sorted(told, key=lambda one: (one[2], began[one[1]], one[1]))
+        return sorted(told, key=lambda one: (one[2], began[one[1]], one[1], one[0]))
 
     def _row(self, uid: str) -> MemoryRow | None:
         return next((row for row in self.state.memories.values() if row.uid == uid), None)
