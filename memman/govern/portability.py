@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from memman.config.drain_by_write import ask
 from memman.config.env import Settings
+from memman.config.ignore import ignored
 from memman.config.places import make_folder, put_file
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, Here, asked, is_name, label, parted, sees
@@ -155,10 +156,13 @@ def _notes(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading
         said = replace(said, repository="" if said.scope == PERSONAL else whose)
         return replace(said, source=OWN, lifted=item.source != OWN) if wanted.mine else said
 
-    items = [settled(item) for item in found.items if item.text.strip()]
+    texts = [item for item in found.items if item.text.strip()]
+    excluded = {folder: _excluded(place.data, folder) for folder in {item.folder for item in texts}}
+    items = [settled(item) for item in texts if not excluded[item.folder]]
     said = notes.sorted_out(place.data, place.name, place.path, form.name, items, purged=wanted.purged)
     left = {"here already": said.here, "purged": said.purged, "longer than a note may be": said.long}
-    left["without a text"] = len(found.items) - len(items)
+    left["without a text"] = len(found.items) - len(texts)
+    left |= Counter(f"of an excluded folder ({why})" for item in texts if (why := excluded[item.folder]))
     new = list(said.new.values())
     judge = builtin_llm(Settings.load(place.data, place.name)).judge
     held = sum(map(bool, steering(judge, [item.text for item in new if unverified(item.source)])))
@@ -176,6 +180,14 @@ def _notes(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading
         *(form.name, form.what, told, left, samples, found.lacks, held, tuple(nowhere), asks, found.partial)
     )
     return Reading(found, preview, said.new)
+
+
+def _excluded(data: str, folder: str) -> str:
+    """Return why nothing of a folder is to be remembered, '' where it may be."""
+    try:
+        return ignored(data, folder) if folder else ""
+    except (OSError, CannotWrite) as error:
+        return str(error)
 
 
 def _nowhere(items: Iterable[Item], here: Here) -> Iterator[str]:

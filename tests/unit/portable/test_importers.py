@@ -308,6 +308,21 @@ applies_to: cwd=unknown; reuse_rule=safe
 """
 
 
+def test_what_was_worked_on_in_an_excluded_folder_stays_behind(box, tmp_path):
+    """Auto memory of Claude Code and blocks of Codex, where a `.memmanignore` or a setting names the folder."""
+    app = repository(tmp_path / "dev" / "app")
+    written(app / ".memmanignore", "*\n")
+    project = re.sub("[^A-Za-z0-9]", "-", str(app))
+    written(tmp_path / "projects" / project / "memory" / "deploy.md", "Deploys run from the runner box only.\n")
+    codex = written(tmp_path / ".codex" / "memories" / "MEMORY.md", CODEX.format(app))
+    for path, count in ((tmp_path / "projects", 0), (codex.parent, 1)):
+        said = box.memman("import", str(path), "--dry-run").stdout
+        assert f": {count} to import" in said
+        assert f"left out, of an excluded folder ({app}/.memmanignore says '*'): 1" in said
+    brought(box, codex.parent)
+    assert stored(box).keys() == {"Answers are kept short."}
+
+
 def test_the_memory_of_other_agents_is_theirs(box, tmp_path, place):
     """Codex's MEMORY.md, Hermes' and OpenClaw's are read in their own forms; any other is refused."""
     codex = written(tmp_path / ".codex" / "memories" / "MEMORY.md", CODEX.format(place))
