@@ -9,7 +9,7 @@ from memman.config.command import command
 from memman.config.places import queue_path, reach_path, rules_path, store_path
 from memman.config.shown import RECEIPTS
 from memman.hot.frame import RULES_TAG, framed, harmless
-from memman.hot.guide import guide
+from memman.hot.guide import NOTED, guide
 from memman.hot.session import Session
 from memman.hot.wire import parsed
 from memman.model.text import SHORT_ID, day, plain, replaced
@@ -57,12 +57,12 @@ _PARTS = (
 )
 
 
-def block(data: str, store: str, here: "Here", *, asked: bool = True, session: str = "") -> tuple[str, dict[str, str]]:
-    """Return the block, the same for the same store, and its memories' lines by uid; `asked`: the agent is to note.
+def block(data: str, store: str, here: "Here", *, says: str = NOTED, session: str = "") -> tuple[str, dict[str, str]]:
+    """Return the block, the same for the same store, and its memories' lines by uid; the guide `says` what is kept.
 
     A `session` that begins is told, once, how much the last one here left.
     """
-    text = guide(program := command(data), asked=asked)
+    text = guide(program := command(data), says=says)
     if there(reach_path(path := store_path(data, store))):
         from memman.store.replica.reach import told
 
