@@ -2,7 +2,7 @@
 
 Quotes, escapes, comments and here-documents are read as a shell reads them, so that what is said in a string is one
 word. What is substituted, and what a shell is told to run (`sh -c "…"`), are commands of their own. Text that no shell
-takes is read as far as it goes; nothing is refused. Safe on the hot path.
+takes is read as far as it goes; what is nested too deeply stands as UNREAD. Safe on the hot path.
 """
 
 TYPE_CHECKING = False
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 # Stands before a redirection among the words of a command, which no word begins with.
 REDIRECTION = "\0"
+# The word of a command that stands for others, which are nested too deeply to be read.
+UNREAD = REDIRECTION + "unread"
 _REDIRECTIONS = ("<<<", "<<-", "&>>", "<<", "<>", "<&", "&>", ">>", ">&", ">|", "<", ">")
 _HEREDOCS = (REDIRECTION + "<<", REDIRECTION + "<<-")
 # What gives a program the words behind it to read.
@@ -211,6 +213,7 @@ class _Reader:
         """Read the commands of a substitution; it is a part of the word that no pattern names."""
         self._add("$")
         if self.depth >= _DEEPEST:
+            self.found.append(Command([UNREAD], piped=False))
             return _upto(self.text, end, at) + 1
         reader = _Reader("", self.found, self.depth + 1)
         reader.text = self.text
@@ -265,17 +268,24 @@ class _Reader:
             return
         fed = self.found[-1] if self.found and self.found[-1].piped else None
         self.found.append(Command(words, piped=piped, folded=self.folded))
-        if self.depth >= _DEEPEST or self.folded:
+        if self.folded:
             return
         heard, program = words[: self.found[-1].spoken], base(words[0]).lower()
         read = [word for word in fed.words if " " in word] if fed is not None else []
         for text in dict.fromkeys([*_told(heard, _RUNNERS), *(read if program in _SHELLS else ())]):
-            _Reader(text, self.found, self.depth + 1).read(0, "")
+            self._run(text)
         for text in dict.fromkeys([*_told(heard, _SQL), *(read if program in _SQL else ())]):
             told: list[Command] = []
             _Reader(text, told, self.depth + 1, folded=True).read(0, "")
             # Alone, and as what the client is told.
             self.found += [*told, *(Command([*words, *one.words], piped=False, folded=True) for one in told)]
+
+    def _run(self, text: str) -> None:
+        """Read a text that a shell is told to run."""
+        if self.depth >= _DEEPEST:
+            self.found.append(Command([UNREAD], piped=False))
+        else:
+            _Reader(text, self.found, self.depth + 1).read(0, "")
 
 
 def _upto(text: str, end: str, at: int) -> int:

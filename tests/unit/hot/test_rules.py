@@ -196,6 +196,42 @@ def test_a_command_that_takes_too_long_to_read_is_asked_about(box, line):
         assert "in shorter parts" in said["permissionDecisionReason"]
 
 
+def nested(times, before, after, command="git push github"):
+    """Return a command inside others, again and again; before a quote it is escaped."""
+    for _ in range(times):
+        command = command.replace("\\", "\\\\").replace('"', '\\"') if after == '"' else command
+        command = before + command + after
+    return command
+
+
+DEEP = {
+    "substituted": nested(9, "$(", ")"),
+    "substituted in arguments": nested(20, "$(echo ", ")"),
+    "substituted in strings": nested(10, 'bash -c "$(', ')"'),
+    "told to shells": nested(9, 'bash -c "', '"'),
+    "behind what is read": "true; `true`; " + nested(30, "$(", ")"),
+}
+
+
+@pytest.mark.parametrize("line", DEEP.values(), ids=DEEP)
+def test_a_command_that_is_nested_too_deeply_to_be_read_is_asked_about(box, line):
+    """Each rule that would stop a command asks and is not counted as fired; one that informs says nothing."""
+    add(box, "Node 20.", "--match", "npm run build")
+    assert asked(box, "claude-code", line) == {}
+    uid = add(box, "No mirror.", "--match", "git push *", "--do", "deny")
+    said = asked(box, "claude-code", line)["hookSpecificOutput"]
+    assert said["permissionDecision"] == "ask"
+    assert (
+        f"nested too deeply to be compared with the user's rule {uid[:8]}: No mirror."
+        in said["permissionDecisionReason"]
+    )
+    assert asked(box, "codex", line)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    told = box.memman("rule", "test", line).stdout
+    assert ("ask" in told, "too deeply" in told, "Node" in told) == (True, True, False)
+    assert not (box.data / "rule-hits").exists()
+    assert asked(box, "claude-code", nested(8, "$(", ")"))["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
 def test_a_rule_is_tested_snoozed_removed_and_gone(box):
     """`rule test` says what the hook would; a snoozed or removed rule does nothing, and without rules is no file."""
     uid = add(box, "No mirror.", "--match", "git push github", "--do", "deny")
