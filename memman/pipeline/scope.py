@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, THERE, calls, same
+from memman.llm.builtin.markdown import blocks
 from memman.model.records import Fact, Note, Scope
 from memman.model.trust import USER, unverified
+from memman.pipeline.deobfuscate import plain
 from memman.pipeline.plan import Tools
 from memman.pipeline.trust import source
 from memman.store.filters import Filters
@@ -64,11 +66,22 @@ async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact,
             _found(source(note, fact), named(fact.text) or _SCOPES[fact.scope][band])
             for fact, band in zip(facts, bands, strict=True)
         ]
+    found = _as_lists(note, facts, found)
     return tuple(
         # What it ends stands elsewhere, too.
         replace(fact, scope=name or scope, ends=None if name.startswith(THERE) else fact.ends)
         for fact, name, scope in zip(facts, there, found, strict=True)
     )
+
+
+def _as_lists(note: Note, facts: Sequence[Fact], found: Sequence[str]) -> list[str]:
+    """Have a list hold in one place: where it was said, unless all of its items hold elsewhere."""
+    read = blocks(plain(note.text))
+    leads = {": ".join(one.leads): set[str]() for one in read if one.kind == "item" and one.leads}
+    lists = [next((lead for lead in leads if f"{lead}: " in fact.text), "") for fact in facts]
+    for lead, scope in zip(lists, found, strict=True):
+        leads.setdefault(lead, set()).add(scope)
+    return [scope if not lead or len(leads[lead]) == 1 else "" for lead, scope in zip(lists, found, strict=True)]
 
 
 def named(text: str) -> str:

@@ -528,6 +528,14 @@ def test_what_names_the_repository_where_it_holds_is_kept_there(four, channel):
     assert "user, in billing-api" in line
 
 
+def test_a_list_holds_in_one_place(four):
+    """Its items are judged one by one, and some would hold everywhere."""
+    box, web, *_ = four
+    said(box, web, "remember", "Don'ts\n\n- commit apples\n- use bananas in TypeScript")
+    box.drain()
+    assert holding(box) == {"Don'ts: commit apples": "web", "Don'ts: use bananas in TypeScript": "web"}
+
+
 def test_what_names_another_repository_is_compared_there(four):
     """It ends what that holds, and nothing where it was said; said again, there too, it is known, and holds there."""
     box, web, billing, ledger = four

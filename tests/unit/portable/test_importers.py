@@ -212,6 +212,15 @@ def test_a_text_file_and_what_its_writer_vouches_for(box, tmp_path):
     assert [rest[0] for rest in stored(box).values()] == ["user", "user"]
 
 
+def test_a_list_of_a_text_file_holds_in_one_place_with_what_introduces_it(box, tmp_path, place):
+    """Its items are judged one by one, and some would hold everywhere."""
+    (path := tmp_path / "notes.txt").write_text("Forbidden\n\n- commit apples\n- use bananas in TypeScript\n")
+    assert box.memman("import", str(path), "--mine", cwd=place).returncode == 0
+    box.drain()
+    assert list(stored(box)) == ["Forbidden: commit apples", "Forbidden: use bananas in TypeScript"]
+    assert all(rest[3] for rest in stored(box).values())
+
+
 def test_an_older_statement_retires_no_newer_one(box, tmp_path):
     """What comes in late is stored as what it was: out of date."""
     rows = [
