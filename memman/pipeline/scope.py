@@ -21,17 +21,27 @@ _SCOPES = {
     PERSONAL: (PERSONAL, PERSONAL, PERSONAL),
     REPOSITORY: (REPOSITORY, "", ""),
 }
-# What somebody says who says where it holds.
-_WORDS = {
-    PERSONAL: re.compile(
-        r"\b(?:every|each|any|all|none)(?: (?:other|single|of|my|our|the|your|their))*"
-        r" (?:repos?|repositor(?:y|ies)|projects?|codebases?)\b|\beverywhere\b|\bwherever i work\b",
-        re.IGNORECASE,
-    ),
-    REPOSITORY: re.compile(
-        r"\b(?:this|our) (?:repo|repository|project|codebase)\b|\bhere\b(?!'s| is\b| are\b)", re.IGNORECASE
-    ),
-}
+_PLACE = r"(?:repo|repository|project|codebase)"
+_PLACES = r"(?:repos|repositories|projects|codebases)"
+_ALL = r"\b(?:every|each|any|all|none)(?: (?:other|single|of|my|our|the|your|their))*"
+_OURS = r"\b(?:every|each|any|all|none)(?: (?:other|single|of))* (?:my|our|your)"
+# What somebody says who says where it holds: the first that fits decides.
+_WORDS = tuple(
+    (scope, re.compile(words, re.IGNORECASE))
+    for scope, words in (
+        (PERSONAL, r"\b(?:in|across) (?:this|our|my|the) company\b"),
+        (REPOSITORY, r"\b(?:every|no)where in (?:this|the|our)\b"),
+        # What excepts this place is kept in it, with its words.
+        (REPOSITORY, r"\b(?:except|but)(?: for)? (?:this|here)\b"),
+        (PERSONAL, r"\b(?:every|no)where\b|\bwherever i work\b"),
+        # "Check every project board" says of no project that anything holds there.
+        (PERSONAL, rf"(?:^|[.,:;!] ?|\b(?:in|for|across|on|of|to|with) ){_ALL} (?:{_PLACE}|{_PLACES})\b"),
+        (PERSONAL, rf"{_OURS} {_PLACES}\b"),
+        # The language that the user is answered in.
+        (PERSONAL, r"^(?:your |the |all )?answers? (?:is|are|should be|must be) (?:always )?in \w+(?:ish|an|ese|ch)\b"),
+        (REPOSITORY, rf"\b(?:this|our) {_PLACE}\b|\bhere\b(?!'s| is\b| are\b)"),
+    )
+)
 
 # What may name a repository, and how a statement begins and goes on that holds in the one it names: "in NAME we use",
 # "for NAME, use", "NAME: use", "NAME's", "NAME uses". "In NAME responses dates come" speaks of what is somewhere else.
@@ -86,7 +96,7 @@ def _as_lists(note: Note, facts: Sequence[Fact], found: Sequence[str]) -> list[s
 
 def named(text: str) -> str:
     """Return the scope that a text names itself, '' for none."""
-    return next((scope for scope, words in _WORDS.items() if words.search(text)), "")
+    return next((scope for scope, words in _WORDS if words.search(text)), "")
 
 
 def _there(tools: Tools, note: Note, fact: Fact) -> str:
