@@ -7,13 +7,13 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from errno import EACCES, EINVAL, EISDIR, ELOOP, EMLINK, ENXIO, EPERM
 from typing import IO
 
 from memman.config.places import FOLDER_MODE, open_file
 from memman.config.synced import BUNDLE, REQUEST, linked, listing
 from memman.model.errors import CannotWrite
-from memman.sync.key import TooLarge
+from memman.sync.key import TooLarge, Unreadable
 
 _HOST = r"[0-9a-f]{16}"
 _BUNDLE = re.compile(rf"({_HOST})/(\d{{8}}){re.escape(BUNDLE)}")
@@ -21,6 +21,8 @@ _REQUEST = re.compile(rf"({_HOST})/({_HOST})-(\d{{8}}){re.escape(REQUEST)}")
 _DRAFT = ".new"
 # A bundle that is larger, or becomes so when it is unpacked, is not read.
 BUNDLE_BYTES = 64 * 2**20
+# How one fails to open what is a pipe, a folder, a link, a socket or locked, and no bundle.
+_NO_FILE = frozenset((EINVAL, EISDIR, ELOOP, EMLINK, ENXIO, EACCES, EPERM))
 
 
 def make(path: str) -> None:
@@ -56,15 +58,20 @@ class Folder:
                 self.requests.append((found[1], found[2], int(found[3])))
 
     def read(self, host: str, number: int) -> bytes:
-        """Return the bytes of a bundle, none where it is not there any more. Raises CannotWrite and TooLarge."""
+        """Return the bytes of a bundle, none where it is not there any more.
+
+        Raises Unreadable for what is no file of its host's that may be read, and CannotWrite.
+        """
         try:
-            with self._part(host) as part, _opened(_bundle(number), "rb", part) as file:
+            with self._part(host) as part, _opened(_bundle(number), "rb", part, os.O_NOFOLLOW) as file:
                 if (size := os.fstat(file.fileno()).st_size) > BUNDLE_BYTES:
                     raise TooLarge
                 return file.read(size)
         except FileNotFoundError:
             return b""
         except OSError as error:
+            if error.errno in _NO_FILE:
+                raise Unreadable from error
             where = f"{self.path}/{host}/{_bundle(number)}"
             raise CannotWrite(f"{where} could not be read ({error.strerror})") from error
 
@@ -130,8 +137,8 @@ class Folder:
                     os.remove(name, dir_fd=part)
 
 
-def _opened(name: str, mode: str, part: int) -> IO[bytes]:
-    return open(name, mode, opener=partial(open_file, folder=part))
+def _opened(name: str, mode: str, part: int, more: int = 0) -> IO[bytes]:
+    return open(name, mode, opener=lambda path, flags: open_file(path, flags | more, folder=part))
 
 
 def _bundle(number: int) -> str:
