@@ -192,7 +192,7 @@ def _excluded(data: str, folder: str) -> str:
 
 def _nowhere(items: Iterable[Item], here: Here) -> Iterator[str]:
     """Say which items hold for a name or a folder of no repository that is known, and what has them recalled."""
-    for whose, count in Counter(item.repository for item in items if item.repository).items():
+    for (whose, known), count in Counter((one.repository, bool(one.folder)) for one in items if one.repository).items():
         folder = parted(whose)[0]
         if sees(here, whose, "", inside=False) or not (folder.startswith("/") or is_name(whose)):
             continue
@@ -201,8 +201,9 @@ def _nowhere(items: Iterable[Item], here: Here) -> Iterator[str]:
             name = shlex.quote(label(whose, ""))
             yield f"{said}: recalled only in a repository of that name: `memman scope name {name}` there gives it"
         elif not os.path.isdir(folder):
+            why = "there is no folder" if known else "its folder is not known, perhaps"
             mends = "`--scope personal` has them hold everywhere, `--scope repository` in the one around this folder"
-            yield f"{said}: recalled nowhere, because there is no folder {folder}; {mends}"
+            yield f"{said}: recalled nowhere, because {why} {folder}; {mends}"
 
 
 def _stamp() -> dict[str, str]:

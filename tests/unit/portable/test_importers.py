@@ -286,7 +286,9 @@ def test_auto_memory_without_transcripts_belongs_to_the_folder_that_is_written_s
         written(tmp_path / "projects" / project / "memory" / "deploy.md", text)
     (tmp_path / "projects" / project / "memory" / "bad.md").write_bytes(b"\xff\xfe")
     said = brought(box, tmp_path / "projects")
-    assert re.search("1 note of app: recalled nowhere, because there is no folder .*; `--scope personal` has", said)
+    assert re.search(
+        "1 note of app: recalled nowhere, because its folder is not known, perhaps .*; `--scope personal` has", said
+    )
     assert re.search("not carried: a file that is wrong: .*bad.md is not UTF-8", said)
     here = box.memman("recall", "where do deploys run from", cwd=app).stdout
     assert ("my-app.io" in here, "gone" in here, "Deploys of app" in here) == (True, False, False)
