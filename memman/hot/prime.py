@@ -13,7 +13,7 @@ from memman.hot.guide import NOTED, guide
 from memman.hot.session import Session
 from memman.hot.wire import parsed
 from memman.model.text import SHORT_ID, day, plain, replaced
-from memman.model.trust import USER, VERIFIED
+from memman.model.trust import REPORTED, SAID_AS, USER, VERIFIED
 from memman.model.vocabulary import WISH
 from memman.recall.hit import Hit
 from memman.recall.labels import UNCONFIRMED, labelled
@@ -197,9 +197,9 @@ def _aside(ends_at: int | None, before: str | None) -> tuple[str, ...]:
 
 
 def _kind(hit: Hit) -> int:
-    if hit.maybe_replaced_by or set(hit.labels) - {UNCONFIRMED}:
+    if hit.maybe_replaced_by or set(hit.labels) - {UNCONFIRMED, SAID_AS[REPORTED]}:
         return 3
-    if hit.labels:
+    if UNCONFIRMED in hit.labels:
         return AGENTS
     return int(not (hit.row.category == WISH and hit.row.source == USER))
 

@@ -11,7 +11,7 @@ from memman.model.answer import said
 from memman.model.errors import MemmanError
 from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, memory_uid
 from memman.model.text import without_questions
-from memman.model.trust import AGENT, USER
+from memman.model.trust import AGENT, PROMPTED, REPORTED, USER
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
 from memman.pipeline.about_shown import objected
 from memman.pipeline.context import index
@@ -25,7 +25,7 @@ from memman.pipeline.proposed import waiting
 from memman.pipeline.reconcile import overtaken
 from memman.pipeline.scope import around, ends, scope
 from memman.pipeline.scope import asked as asked_scope
-from memman.pipeline.trust import bounded, may_confirm, may_touch, prompted, vouches, whose
+from memman.pipeline.trust import bounded, may_confirm, may_touch, prompted, reported, vouches, whose
 from memman.pipeline.upheld import ENDING, Found, Pair, Standing, contradict, upheld
 from memman.queue.entry import new_uid
 from memman.store import outlasts
@@ -104,6 +104,10 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, ready: _Ready, n
         _date(unit, plan, n, rows[n], now)
         unit.tie(rows[n], ready.files[n])
     _confirm(tools, unit, plan, known, ready.files, now)
+    for n in fresh:
+        ways = {PROMPTED: prompted, REPORTED: reported}
+        for kind in (kind for kind, holds in ways.items() if holds(plan.note, plan.facts[n])):
+            unit.bear_out(rows[n], kind, plan.note.provenance.session, now)
     for memory, session in ready.pieces:
         if memory >= 0 or -1 - memory in rows:
             unit.bear_out(memory if memory >= 0 else rows[-1 - memory], SAID, session, now)
@@ -247,7 +251,8 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[Found]
             continue
         if may_touch(mine, other) or (mine == AGENT and not may_be_pasted):
             asked = gives_way or plan.note.hints.replaces or verdict.action not in ENDING
-            ending = asked or ends(plan.note, plan.facts[n], memory not in held)
+            alone = reported(plan.note, plan.facts[n])
+            ending = asked or (not alone and ends(plan.note, plan.facts[n], memory not in held))
             yield verdict if ending else replace(verdict, action="MAYBE"), memory, gives_way
         elif may_be_pasted and verdict.action in ENDING:
             yield replace(verdict, action="MAYBE"), memory, gives_way
