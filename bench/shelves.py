@@ -13,13 +13,13 @@ from memman.judge.embedder import BuiltinEmbedder
 from memman.llm.builtin import BuiltinLLM
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.extract import summary
-from memman.model.records import Fact, Note, Provenance, memory_uid
+from memman.model.records import Fact, Note, Provenance
 from memman.pipeline.commit import commit
 from memman.pipeline.embed import embed
 from memman.pipeline.enrich import enrich
 from memman.pipeline.link import link
 from memman.pipeline.plan import Plan, Tools
-from memman.queue.entry import new_uid
+from memman.queue.entry import memory_uid, new_uid
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 

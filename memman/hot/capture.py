@@ -144,9 +144,12 @@ def _answers(said: "list[tuple[str, str]]", reply: str) -> str:
 def _noted(call: "Call", session: "Session", line: "Line", shown: str) -> "tuple[Row, str]":
     """Return the row of what an agent noted, with what was typed before it, and the file that holds it."""
     from memman.config.scope import PERSONAL
+    from memman.queue.entry import memory_uid
 
     text, everywhere, instead = line
-    replaces = next((uid for uid in reversed(session.shown) if uid.startswith(instead)), "") if instead else ""
+    # What the session was shown, and what its agent noted: of that the note is known, of which the memory was made.
+    known = ((uid, (uid, memory_uid(uid, 0))) for uid in reversed(session.shown) if instead)
+    replaces = next((uid for uid, names in known if any(name.startswith(instead) for name in names)), "")
     return _arrived(
         call,
         "noted",

@@ -75,7 +75,8 @@ def block(data: str, store: str, here: "Here", *, says: str = NOTED, session: st
         text += "\n" + framed(_RULES_HEAD, ruled, RULES_TAG)
     kinds, left = despite(lambda: standing(data, store, here, session))
     if left:
-        text += f"\nkept last time: {left[0]}{f', replaced {left[1]}' * bool(left[1])} ({program} log --session last)\n"
+        more = "".join(f", {name} {n}" for name, n in zip(("replaced", "in review"), left[1:], strict=True) if n)
+        text += f"\nkept last time: {left[0]}{more} ({program} log --session last)\n"
     room = BUDGET - tokens(text) - tokens(framed(_HEAD, _PARTS))
     chosen = fitting(kinds, room)
     lines: list[str] = []
@@ -145,11 +146,13 @@ def _ruled(data: str, store: str, here: "Here", room: int) -> list[str]:
     return lines
 
 
-def standing(data: str, store: str, here: "Here", session: str = "") -> tuple[list[list[Hit]], tuple[int, int] | None]:
+def standing(
+    data: str, store: str, here: "Here", session: str = ""
+) -> tuple[list[list[Hit]], tuple[int, int, int] | None]:
     """Return what holds here: the user's wishes, how things are, what only an agent says, and what is uncertain.
 
     What a person protected comes first, then of wishes what holds everywhere. Behind that, how many memories the last
-    session here left and replaced, if no `session` was told that before.
+    session here left and replaced, and left in review, if no `session` was told that before.
     """
     path = store_path(data, store)
     with TranslatedErrors(path):
@@ -178,8 +181,8 @@ def standing(data: str, store: str, here: "Here", session: str = "") -> tuple[li
     return kinds, left
 
 
-def _left(reader: SqliteReader, data: str, store: str, here: "Here", session: str) -> tuple[int, int] | None:
-    """Count, once in each place, what the last session there left and replaced."""
+def _left(reader: SqliteReader, data: str, store: str, here: "Here", session: str) -> tuple[int, int, int] | None:
+    """Count, once in each place, what the last session there left and replaced, and what of it is in review."""
     from memman.store.sqlite.standing import kept, last_session
 
     with Session(data, RECEIPTS, f"{crc32(ascii((store, here.repository)).encode()):08x}") as told:

@@ -11,7 +11,7 @@ from memman.embed import Vectors
 from memman.embed.codes import cosines as whole
 from memman.embed.static import sign_code
 from memman.judge.judge import Judge
-from memman.model.records import Candidate, Fact, Fingerprint, Note, memory_uid
+from memman.model.records import Candidate, Fact, Fingerprint, Note
 from memman.model.terms import match_any, query_terms
 from memman.pipeline.comparison import stems
 from memman.pipeline.context import cosines as own
@@ -20,6 +20,7 @@ from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.scope import around, place, scope
 from memman.pipeline.trust import source
+from memman.queue.entry import memory_uid
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
 

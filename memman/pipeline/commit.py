@@ -9,7 +9,7 @@ from typing import Any
 from memman.embed.codes import planes
 from memman.model.answer import said
 from memman.model.errors import MemmanError
-from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, memory_uid
+from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope
 from memman.model.text import without_questions
 from memman.model.trust import AGENT, PROMPTED, REPORTED, USER
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
@@ -27,7 +27,7 @@ from memman.pipeline.scope import around, ends, scope
 from memman.pipeline.scope import asked as asked_scope
 from memman.pipeline.trust import bounded, may_confirm, may_touch, prompted, reported, vouches, whose
 from memman.pipeline.upheld import ENDING, Found, Pair, Standing, contradict, upheld
-from memman.queue.entry import new_uid
+from memman.queue.entry import memory_uid, new_uid
 from memman.store import outlasts
 from memman.store.protocols import Reader, Store, Unit
 from memman.store.sqlite import typed, undone

@@ -6,7 +6,7 @@ from memman.config.scope import REPOSITORY
 from memman.config.scope import same as one_place
 from memman.judge.judge import Judge, Relation
 from memman.llm.builtin.split import extent, sentences
-from memman.model.records import Fact, Note, Verdict, memory_uid
+from memman.model.records import Fact, Note, Verdict
 from memman.model.terms import respelled
 from memman.model.trust import USER
 from memman.pipeline.candidates import lexical
@@ -16,6 +16,7 @@ from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.scope import around, asked, named, place, scope
 from memman.pipeline.trust import prompted, source
+from memman.queue.entry import memory_uid
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
 

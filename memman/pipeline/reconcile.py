@@ -11,7 +11,7 @@ import numpy as np
 
 from memman.llm.builtin.reconcile import BEARS, groups
 from memman.model.errors import Refused
-from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
+from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict
 from memman.model.vocabulary import NEWER
 from memman.pipeline.candidates import closest, find, in_flight, near
 from memman.pipeline.comparison import same
@@ -21,6 +21,7 @@ from memman.pipeline.known import known
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, itemized, prompt
 from memman.pipeline.replies import clean, lines, listed, number
+from memman.queue.entry import memory_uid
 
 # What one note may do to the store, whatever the model says.
 MAX_UPDATES = 3

@@ -24,6 +24,13 @@ def kept_uid(says: str) -> str:
     return f"{value[:12]}8{value[13:16]}8{value[17:]}"
 
 
+def memory_uid(note: str, fact: int) -> str:
+    """Return the uid that fact number `fact` of a note will have as a memory: known before it is stored."""
+    from hashlib import blake2b
+
+    return blake2b(f"{note}/{fact}".encode(), digest_size=10).hexdigest()
+
+
 def entry(note: "dict[str, str | int | None]") -> "dict[str, str | int | None]":
     """Return what is queued of a note: all its columns without secrets, with a new uid and the time."""
     now = time.time_ns() // 1_000_000

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from memman.embed.codes import planes
-from memman.model.records import EVERYWHERE, Draft, Edge, Fact, Fingerprint, Note, memory_uid
+from memman.model.records import EVERYWHERE, Draft, Edge, Fact, Fingerprint, Note
 from memman.model.vocabulary import BUILTIN
+from memman.queue.entry import memory_uid
 from memman.store.filters import Filters
 from memman.store.protocols import Unit
 from tests.support.oracle.writes import Writes

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from memman.embed.static import StaticTable
 from memman.judge.embedder import BuiltinEmbedder
-from memman.model.records import Draft, Edge, Fact, memory_uid
+from memman.model.records import Draft, Edge, Fact
 from memman.pipeline.context import index
-from memman.queue.entry import new_uid
+from memman.queue.entry import memory_uid, new_uid
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
 from tests.support.stores import search

@@ -20,9 +20,10 @@ import numpy as np
 from memman.embed.codes import planes
 from memman.embed.static import StaticTable
 from memman.judge.embedder import BuiltinEmbedder
-from memman.model.records import EVERYWHERE, Draft, Fact, Fingerprint, Note, Provenance, Scope, memory_uid
+from memman.model.records import EVERYWHERE, Draft, Fact, Fingerprint, Note, Provenance, Scope
 from memman.model.vocabulary import OWN, UNDONE
 from memman.pipeline import context
+from memman.queue.entry import memory_uid
 from memman.recall import answered
 from memman.recall.hit import Hit
 from memman.recall.labels import labelled, standing_back

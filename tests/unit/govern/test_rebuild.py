@@ -11,11 +11,12 @@ from memman.govern.rebuild import foreseen, rebuild
 from memman.hot.recall import found
 from memman.locks import drain_lock
 from memman.model.errors import Busy, UnknownStore
-from memman.model.records import Cause, Edge, Fact, Note, Provenance, Verdict, memory_uid
+from memman.model.records import Cause, Edge, Fact, Note, Provenance, Verdict
 from memman.model.vocabulary import EDGE_KINDS, JUDGE
 from memman.pipeline.commit import commit
 from memman.pipeline.link import link
 from memman.pipeline.plan import Plan
+from memman.queue.entry import memory_uid
 from memman.store.filters import Filters
 from memman.store.sqlite.linkers import mark, others, runs
 from memman.store.sqlite.load import link as link_imported

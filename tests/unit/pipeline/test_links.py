@@ -12,13 +12,14 @@ import pytest
 from memman.config.env import Settings
 from memman.drain.stores import Stores
 from memman.embed.base import Embedding
-from memman.model.records import Cause, Fact, Fingerprint, Note, Provenance, Usage, memory_uid
+from memman.model.records import Cause, Fact, Fingerprint, Note, Provenance, Usage
 from memman.model.vocabulary import ENOUGH
 from memman.pipeline.commit import commit
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.link import link
 from memman.pipeline.link.entity import rarity
 from memman.pipeline.plan import Plan
+from memman.queue.entry import memory_uid
 from memman.store.sqlite.partition import Grain
 
 MINUTE = 60_000

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from memman.queue.entry import memory_uid
 from tests.support.hook_calls import hook
 
 UTC = "The scheduler's cron table is in UTC, not in local time."
@@ -121,6 +122,18 @@ def test_a_line_says_where_it_holds_and_what_it_replaces(box, session):
     session.turn("always pnpm, in all my repos", "Noted everywhere instead of 123456: The user wants pnpm everywhere.")
     assert kept(box).keys() >= {"Deploys start at seven.", "The user wants pnpm everywhere."}
     assert box.store("SELECT superseded_by FROM memory WHERE uid = ?", uid) != [None]
+
+
+@pytest.mark.parametrize("drained", [True, False])
+def test_an_agent_corrects_its_own_line_in_other_words(box, session, drained):
+    """By the id that its memory has, though a word alone is changed, and though the line may still wait."""
+    session.turn("what's the log level?", "Info.\n\nNoted: The log level of billing is info.")
+    (note,) = box.queue("SELECT uid FROM note WHERE channel = 'noted'")
+    if drained:
+        box.drain()
+    uid = memory_uid(note, 0)
+    session.turn("look again", f"Debug.\n\nNoted instead of {uid[:6]}: The log level of billing is debug.")
+    assert kept(box) == {"The log level of billing is debug.": "agent"}
 
 
 def test_an_agents_line_takes_nothing_from_the_user(box, session):

@@ -7,10 +7,10 @@ import pytest
 
 from memman.embed.static import StaticTable, sign_code
 from memman.judge.embedder import BuiltinEmbedder
-from memman.model.records import EVERYWHERE, Draft, Fact, Scope, memory_uid
+from memman.model.records import EVERYWHERE, Draft, Fact, Scope
 from memman.model.terms import match_any
 from memman.pipeline.context import index
-from memman.queue.entry import new_uid
+from memman.queue.entry import memory_uid, new_uid
 from memman.recall.candidates import counts, sparing, worded
 from memman.recall.query import Query
 from memman.store.filters import Filters
