@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from memman.embed.codes import planes
-from memman.model.answer import said
+from memman.model.answer import answering, said
 from memman.model.errors import MemmanError
 from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope
 from memman.model.text import without_questions
@@ -73,7 +73,7 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
             raise Overtaken
         outcome = _stored(tools, tools.store, unit, plan, ready, now)
         if not outcome.repeated:
-            _take_back(tools, unit, ready.objected, now)
+            _take_back(tools, unit, _corrected(tools, unit, plan, ready.objected, now), now)
     return replace(plan, outcome=outcome)
 
 
@@ -129,9 +129,21 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, ready: _Ready, n
     return Outcome(tuple(memory_uid(plan.note.uid, n) for n in fresh), retired, len(known))
 
 
+def _corrected(tools: Tools, unit: Unit, plan: Plan, memories: Sequence[int], now: int) -> Iterator[int]:
+    """Have what the user said in place of a memory that they object to supersede it; yield the other `memories`."""
+    reader = tools.reader
+    current = reader.rows(reader.filtered(memories, EVERYTHING))
+    new = {fact.text: n for n, fact in enumerate(plan.facts) if not fact.held}
+    for memory, line in current.items():
+        instead = next((n for text, n in new.items() if text == answering(said(text), line.text)), None)
+        rows = () if instead is None else reader.located([memory_uid(plan.note.uid, instead)])
+        if not any(unit.supersede(memory, row, now, plan.note.queued_at, "the user corrected it") for row in rows):
+            yield memory
+
+
 def _take_back(tools: Tools, unit: Unit, memories: Iterable[int], now: int) -> None:
     """Undo the notes of memories that the user objects to, where nothing took their place, under an id of its own."""
-    rows = tools.reader.rows(tools.reader.filtered(memories, EVERYTHING)).values()
+    rows = tools.reader.rows([*memories]).values()
     if not rows:
         return
     notes = sorted({row.note for row in rows})

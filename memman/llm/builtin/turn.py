@@ -39,7 +39,7 @@ _SHORTEST = 6
 _ADDRESS = re.compile(
     r"^(?:(?:(?:no|nope|nah|yes|yeah|yep|ok|okay|right|good|great|thanks|thx|hm+|ah+|oh|hey|hi|morning|actually|listen"
     r"|i (?:already )?told you)\s*(?:[,.!:;\u2014\uff0c]|-(?!\w))+|btw,?|fyi,?|by the way,?|one more(?: thing)?:"
-    r"|please note(?: that|:)|(?:please )?remember(?: that|:))\s*)*",
+    r"|noted:|please note(?: that|:)|(?:please )?remember(?: that|:))\s*)*",
     re.IGNORECASE,
 )
 _EDGES = " \t\n,;\uff0c\uff1b"
@@ -76,7 +76,7 @@ def whole(said: str, statement: str, before: str, judge: Judge | None) -> str:
     leads = _leads(said, parts)
     told = {n for n, text in enumerate(texts) if text in statement or statement in text}
     if judge and not any(leads[n] for n in told) and _stands(judge, [statement])[0]:
-        return _unaddressed(statement)
+        return unaddressed(statement)
     if not told:
         return statement
     first, last = _breaths(parts, texts, told, set())[0]
@@ -114,7 +114,7 @@ def _worth(said: str, judge: Judge | None, least: float, most: int = BREATH) -> 
         read = [kinds.get(n, (0.0, "")) for n in range(first, last + 1)]
         if min(read)[0] and not any(map(refers, texts[first + 1 : last + 1])) and not any(leads[first : last + 1]):
             # Each stands by itself, and may end by itself.
-            yield from ((_unaddressed(texts[n]), kinds[n][1]) for n in range(first, last + 1))
+            yield from ((unaddressed(texts[n]), kinds[n][1]) for n in range(first, last + 1))
         else:
             yield _introduced(texts, leads, first, last), max(read)[1]
 
@@ -153,7 +153,7 @@ def _introduced(texts: Sequence[str], leads: Sequence[tuple[str, ...]], first: i
             joined += " " if joined[-1] in ":;,.!?" or not _ITEM_MARK.match(text) else "; "
         joined += ": ".join((*lead, said)) if lead != within else said
         within = lead
-    return joined.strip(_EDGES) if leads[first] else _unaddressed(joined)
+    return joined.strip(_EDGES) if leads[first] else unaddressed(joined)
 
 
 def _ordered(said: str, judge: Judge) -> Iterator[tuple[str, str]]:
@@ -161,10 +161,11 @@ def _ordered(said: str, judge: Judge) -> Iterator[tuple[str, str]]:
     if len(said.split()) <= FEW and _ORDERS.search(said) and not asks(said):
         *_, (worth, kind) = judge.lines([*AMONG, _flat(said)])
         if worth >= AMONG_WORTH:
-            yield _flat(said), kind
+            yield unaddressed(_flat(said)), kind
 
 
-def _unaddressed(text: str) -> str:
+def unaddressed(text: str) -> str:
+    """Return a statement without what only turns to whom is spoken to, or assents."""
     text = _BULLET.sub("", text)
     return (_ADDRESS.sub("", text) or text).strip(_EDGES)
 

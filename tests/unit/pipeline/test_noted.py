@@ -231,11 +231,8 @@ def seven_noted(box, session, answer="Noted it."):
     "prompt",
     [
         "No, that's not what I said.",
-        "that's not what I said, I said 8",
         "forget that",
         "No!",
-        "wrong, I said 8",
-        "no, I meant deploys at eight",
         "don\u2019t note that",
         "don't keep it",
         "I never said seven",
@@ -250,6 +247,40 @@ def test_an_objection_in_the_next_message_takes_a_line_back(box, session, prompt
     assert kept(box) == {FIVE: "user"}
     (uid,) = (line.split()[0] for line in box.memman("undo", "list").stdout.splitlines() if "objected" in line)
     assert box.memman("undo", uid).returncode == 0
+    assert kept(box) == {SEVEN: "user"}
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "that's not what I said, I said 8",
+        "wrong, I said 8",
+        "wait, no. 8",
+        "oops, meant 8",
+        "no, I meant deploys at eight",
+    ],
+)
+@pytest.mark.parametrize("together", [False, True])
+def test_what_an_objection_says_instead_takes_the_lines_place(box, session, prompt, together):
+    """With the line as what it answers; what that had replaced is out of date all the same."""
+    if together:
+        session.turn("deploys of the shop start at seven now", f"Ok.\n\nNoted: {SEVEN}")
+    else:
+        seven_noted(box, session)
+    session.turn(prompt, "Sorry.")
+    ((text, source),) = kept(box).items()
+    assert source == "user"
+    assert text.removeprefix("no, ").removesuffix(f' (to: "{SEVEN}")') == prompt.removeprefix("no, ")
+    assert "objected" not in box.memman("undo", "list").stdout
+
+
+@pytest.mark.parametrize(
+    "prompt", ["wait 5 minutes", "wait", "no wait", "oops", "no, all 3 of them", "wait, no tests at 8"]
+)
+def test_who_only_turns_round_takes_nothing_back(box, session, prompt):
+    """What has a word that the line has not is about something else."""
+    seven_noted(box, session)
+    session.turn(prompt, "Ok.")
     assert kept(box) == {SEVEN: "user"}
 
 
@@ -310,7 +341,8 @@ def test_a_number_corrects_the_one_line_that_is_nearest(box, session, prompt, le
     session.turn(" and ".join(lines), "Ok.\n\n" + "\n".join(f"Noted: {line}" for line in lines))
     assert kept(box).keys() == set(lines)
     session.turn(prompt, "Ok.")
-    assert kept(box).keys() == set(lines[:left])
+    instead = {f'I said 3 attempts (to: "{lines[1]}")'} if left == 1 else set()
+    assert kept(box).keys() == set(lines[:left]) | instead
 
 
 def test_only_a_line_of_the_turn_before_is_objected_to(box, session):
