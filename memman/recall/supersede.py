@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _AHEAD = 1e-6
 # From this weight on, in ten-thousandths, a memory stands before the one that it may change: as likely as not.
 _LIKELY = 5_000
+# And only where it answers the question nearly as well: of two about other things the better answer stays first.
+_CLOSE = 0.9
 
 
 def current(reader: "SqliteReader", anchors: list[Anchor], filters: "Filters") -> list[Anchor]:
@@ -106,13 +108,18 @@ def with_newer(reader: "SqliteReader", hits: list[Hit], filters: "Filters") -> l
         if its is None and id_ == hits[0].id and not old.doubtful:
             its = Hit(rows[new], old.score - _AHEAD, old.confidence)
             placed.insert(at + 1, new)
-        elif its and weight >= _LIKELY and at < placed.index(new) and (new not in lone or id_ in lone):
+        elif its and _alike(old, its, weight) and at < placed.index(new) and (new not in lone or id_ in lone):
             its = its.having(score=old.score + _AHEAD, confidence=max(its.confidence, old.confidence))
             placed.remove(new)
             placed.insert(at, new)
         if its:
             known[new] = its.having(via=(NEWER, id_), labels=(f"newer than {old.row.uid[:SHORT_ID]}",))
     return [known[memory] for memory in placed]
+
+
+def _alike(old: Hit, new: Hit, weight: int) -> bool:
+    """Whether both answer a question about as well, and the newer likely changes the older."""
+    return weight >= _LIKELY and new.score >= _CLOSE * old.score
 
 
 def doubted(reader: "SqliteReader", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:

@@ -67,9 +67,17 @@ def test_of_two_that_are_found_the_newer_stands_first(pair):
     box, old, _ = pair
     first, second = box.hits("are prices in cents, or which amounts of money became NUMERIC columns?", every=True)[:2]
     assert [first.row.text, second.row.text] == [NEW, OLD]
-    found = box.hits("prices stored as integers in cents, not as amounts of money in NUMERIC columns", every=True)[:2]
+    found = box.hits("prices, amounts of money: integers in cents or NUMERIC(12,4)?", every=True)[:2]
     assert [hit.row.text for hit in found] == [NEW, OLD]
     assert found[0].labels == (f"newer than {old[:8]}",)
+
+
+def test_of_two_about_other_things_the_better_answer_stays_first(pair):
+    """What answers the question much less well stays behind, labelled."""
+    box, old, _ = pair
+    found = box.hits("prices stored as integers in cents, not as amounts of money in NUMERIC columns", every=True)[:2]
+    assert [hit.row.text for hit in found] == [OLD, NEW]
+    assert found[1].labels == (f"newer than {old[:8]}",)
 
 
 def test_only_the_best_hit_brings_one_line(box):
