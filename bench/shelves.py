@@ -13,8 +13,8 @@ from memman.judge.embedder import BuiltinEmbedder
 from memman.llm.builtin import BuiltinLLM
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.extract import summary
-from memman.model.records import Fact, Note, Provenance, memory_uid
-from memman.model.uid import new_uid
+from memman.model.records import Fact, Note, Provenance
+from memman.model.uid import memory_uid, new_uid
 from memman.pipeline.commit import commit
 from memman.pipeline.embed import embed
 from memman.pipeline.enrich import enrich

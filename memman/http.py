@@ -318,12 +318,13 @@ def _judge(request: httpx.Request, response: httpx.Response, content: bytes, rej
     fault = _fault(reply or {})
     status = _status(response.status_code, fault)
     detail = content[:DETAIL_CHARS].decode(errors="replace").lower()
+    page = f"answered {status} with a web page, as a web filter in between does" if "<html" in detail else ""
     if status in range(200, 300):
         if reply is None:
-            raise Broken(f"{_place(request)} did not answer with a JSON object")
+            raise Broken(f"{_place(request)} {page or 'did not answer with a JSON object'}")
         return reply
-    if status in BLOCKED and "<html" in detail:
-        raise _TryAgainError(f"answered {status} with a web page, as a web filter in between does", status=status)
+    if status in BLOCKED and page:
+        raise _TryAgainError(page, status=status)
     broken = status >= httpx.codes.INTERNAL_SERVER_ERROR and not any(word in detail for word in rejecting)
     if status in TRANSIENT or broken:
         wait = _seconds(response.headers.get("retry-after", ""))

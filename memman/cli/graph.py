@@ -11,7 +11,7 @@ from memman.cli.progress import bar
 from memman.cli.show import ago, holds, labelled, listed, printed, short, table, text
 from memman.govern import graph as govern
 from memman.model.plural import counted
-from memman.model.vocabulary import EDGE_KINDS
+from memman.model.vocabulary import EDGE_KINDS, NEWER
 
 
 @click.group(cls=Group)
@@ -25,6 +25,7 @@ _ANSWERS = {
     "entity": "what names the same things",
     "causal": "why it is so, and what it led to",
     "semantic": "what is alike: says the same again, or otherwise",
+    NEWER: "what newer memory may say otherwise",
 }
 _all_scopes = click.option(
     "--all-scopes", "everywhere", is_flag=True, help="Show what belongs to other repositories too, labelled."
@@ -115,7 +116,7 @@ def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool)
 def link(a: str, b: str, kind: str, weight: float, note: str, as_json: bool) -> None:
     """Add an edge from A to B that no rebuild changes or removes.
 
-    A causal edge means that A led to B.
+    A causal edge means that A led to B, a newer one that A may change B.
     """
     made = govern.link(place(), (a, b), kind, weight, note)
     if not printed(made, as_json=as_json):
@@ -128,7 +129,7 @@ def link(a: str, b: str, kind: str, weight: float, note: str, as_json: bool) -> 
 @click.option("--with-model", is_flag=True, help="Then ask the configured model what caused what.")
 @data_options
 def rebuild(dry_run: bool, stale_only: bool, with_model: bool, as_json: bool) -> None:
-    """Recompute all edges but causal ones; those added by hand are kept.
+    """Recompute all edges but causal and newer ones; those added by hand are kept.
 
     With a model, causal edges are added where it names a cause among memories that no model has compared yet. It is
     billed for that; the calls count in the ledger and within the daily budget, and the next run goes on from there.

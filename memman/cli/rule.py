@@ -148,6 +148,8 @@ def test(command: str, as_json: bool) -> None:
         as_data({"outcome": records[0]["action"] if records else None, "rules": records})
     elif records:
         table([(record["action"], short(record["uid"]), record["text"]) for record in records])
+        if any("unread" in record for record in records):
+            text("a part of the command is nested too deeply to be compared")
     else:
         text("no rule fires")
 

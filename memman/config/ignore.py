@@ -5,8 +5,9 @@ a work tree at its root for its linked trees, too; the person in MEMMAN_IGNORE,
 for any folder. Patterns are a small part of git's: names parted
 by `/`, `*` for anything within a name, `?` for one character, `**` for any
 folders. One without a `/` before its end fits a folder anywhere, any other
-begins at the root. What lies below goes with it. A list that holds anything
-else leaves out everything.
+begins at the root; a `/` before it may be that of the list or of the disk. What
+lies below goes with it, and capitals count as small letters. A list that holds
+anything else leaves out everything.
 """
 
 import os
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
 FILE = ".memmanignore"
 KEY = "MEMMAN_IGNORE"
-# What a pattern of git's, a shell's or another encoding's has, and none of ours.
-_FOREIGN_START, _FOREIGN = ("!", '"', "$"), frozenset("[]\\\0\ufffd")
+# What a pattern of git's, a shell's or another encoding's has, or another kind of list, and none of ours.
+_FOREIGN_START, _FOREIGN = ("!", "'", "%", "-", "^", "~"), frozenset('[]{}\\,;:|<>"`$\ufffd')
+_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def ignored(data: str, folder: str) -> str:
@@ -33,14 +35,14 @@ def ignored(data: str, folder: str) -> str:
     shell = os.environ.get("PWD", "")
     links = [path for path in (folder, shell) if path[:1] == "/" and os.path.realpath(path) == real]
     for place in dict.fromkeys((real, *map(os.path.normpath, links))):
-        for where, root, lines in _lists(data, place):
-            names = [name for name in place.removeprefix(root).split("/") if name]
-            for line in lines:
-                if not understood(line):
-                    return f"{where} is not understood at {line!a}, so it leaves out everything"
-                pattern = _cut(line)
-                if any(matches(one, names) for one in (line, pattern)) or _leads(root, pattern, real):
-                    return f"{where} says {line!a}"
+        for where, root, line in _lists(data, place):
+            if not understood(line, where, root):
+                return f"{where} is not understood at {line!a}, so it leaves out everything"
+            for one in (line, _cut(line)):
+                for base in (root, "/") if one[0] == "/" else (root,):
+                    names = [name for name in place.removeprefix(base).split("/") if name]
+                    if matches(one, names) or _leads(base, one, real):
+                        return f"{where} says {line!a}"
     return ""
 
 
@@ -48,13 +50,19 @@ def misread(data: str, folder: str) -> list[str]:
     """Return what is not understood of the lists that count in `folder`: for each such line, where it stands and it."""
     found = _lists(data, os.path.realpath(folder))
     return [
-        f"{where} is not understood at {line!a}" for where, _, lines in found for line in lines if not understood(line)
+        f"{where} is not understood at {line!a}" for where, root, line in found if not understood(line, where, root)
     ]
 
 
-def understood(line: str) -> bool:
-    """Whether a line of a list is a pattern of ours."""
-    return not (line.startswith(_FOREIGN_START) or _FOREIGN & set(_cut(line)) or ".." in line.split("/"))
+def understood(line: str, where: str, root: str) -> bool:
+    """Whether a line of a list is a pattern of ours. One with a blank has to name a folder that is there."""
+    pattern = _cut(line)
+    if pattern.startswith(_FOREIGN_START) or _FOREIGN & set(pattern) or "//" in pattern or ".." in pattern.split("/"):
+        return False
+    if not pattern.replace("\t", " ").isprintable():
+        return False
+    bases = (root, os.path.dirname(where), "/" if pattern[0] == "/" else root)
+    return len(pattern.split()) == 1 or any(os.path.isdir(f"{base}/{pattern}") for base in bases)
 
 
 def matches(pattern: str, names: "Sequence[str]") -> bool:
@@ -69,22 +77,22 @@ def matches(pattern: str, names: "Sequence[str]") -> bool:
     return _glob([*anywhere, *parts, "**"], names, "**", _fits)
 
 
-def _lists(data: str, folder: str) -> "Iterator[tuple[str, str, list[str]]]":
-    """Yield where each list is that counts in `folder`, where its patterns begin, and its lines."""
+def _lists(data: str, folder: str) -> "Iterator[tuple[str, str, str]]":
+    """Yield each line of the lists that count in `folder`: where the list is, where its patterns begin, and it."""
     here = repository(folder)
     if here and (main := here.common.removesuffix("/.git")) != here.root:
-        yield f"{main}/{FILE}", here.root, _patterns(f"{main}/{FILE}")
+        yield from _patterns(f"{main}/{FILE}", here.root)
     root, above = here.root if here else folder, folder
     while True:
         path = f"{above.rstrip('/')}/{FILE}"
         if _lies(above, root) or _ours(path):
-            yield path, above, _patterns(path)
+            yield from _patterns(path, above)
         if above == "/":
             break
         above = os.path.dirname(above)
     listed = map(str.strip, setting(data, KEY).split(","))
     # One that begins in no folder that is known is taken for a name anywhere.
-    yield KEY, "/", [os.path.expanduser(pattern.removeprefix("./")) for pattern in listed if pattern]
+    yield from ((KEY, "/", _home(pattern.removeprefix("./"))) for pattern in listed if pattern)
 
 
 def _ours(path: str) -> bool:
@@ -95,11 +103,17 @@ def _ours(path: str) -> bool:
         return False
 
 
-def _patterns(path: str) -> list[str]:
-    """Return the lines of a list that say something; of a link that leads nowhere one that nobody understands."""
-    if os.path.islink(path) and not os.path.exists(path):
-        return ["! a link that leads nowhere"]
-    return [text for line in split_lines(_text(path)) if (text := line.strip()) and text[0] != "#"]
+def _patterns(path: str, root: str) -> "Iterator[tuple[str, str, str]]":
+    """Yield the lines of a list that say something; of a link that leads nowhere one that nobody understands."""
+    broken = os.path.islink(path) and not os.path.exists(path)
+    for line in split_lines("! a link that leads nowhere" if broken else _text(path)):
+        if (text := line.strip()) and text[0] != "#":
+            yield path, root, _home(text)
+
+
+def _home(pattern: str) -> str:
+    """Return a pattern with the home folder in the place of a ~ before it."""
+    return os.path.normpath(os.path.expanduser(pattern)) if pattern[0] == "~" else pattern
 
 
 def _text(path: str) -> str:
@@ -107,7 +121,8 @@ def _text(path: str) -> str:
     said = read_file(path)
     if said.startswith("\ufffd\ufffd"):  # the two bytes that UTF-16 begins with
         with open(path, "rb") as file:
-            said = file.read().decode("utf-16", "replace")
+            if (raw := file.read()).startswith(_BOMS):
+                said = raw.decode("utf-16", "replace")
     return said.removeprefix("\ufeff")
 
 
@@ -131,7 +146,7 @@ def _led(folder: str, parts: list[str], real: str) -> "Iterator[str]":
     """Yield the folders that a pattern fits below `folder`, without links; of many those on the way to `real`."""
     if not parts:
         yield folder
-    elif "*" not in parts[0] and "?" not in parts[0]:
+    elif not {"*", "?"} & set(parts[0]) and os.path.lexists(f"{folder}/{parts[0]}"):
         yield from _led(os.path.realpath(f"{folder}/{parts[0]}"), parts[1:], real)
     else:
         try:
@@ -148,8 +163,16 @@ def _lies(real: str, folder: str) -> bool:
 
 
 def _fits(part: str, name: str) -> bool:
-    """Whether a pattern for one name fits it."""
-    return _glob(part, name, "*", lambda wanted, char: wanted in ("?", char))
+    """Whether a pattern for one name fits it, in small letters or capitals, however accents are written."""
+    return _glob(_folded(part), _folded(name), "*", lambda wanted, char: wanted in ("?", char))
+
+
+def _folded(name: str) -> str:
+    if not name.isascii():
+        from unicodedata import normalize
+
+        name = normalize("NFKC", name)
+    return name.casefold()
 
 
 def _glob(pattern: "Sequence[str]", given: "Sequence[str]", star: str, fits: "Callable[[str, str], bool]") -> bool:

@@ -19,7 +19,8 @@ _MOVE = "move the folder to a local disk and set MEMMAN_DATA_DIR; `memman sync` 
 _ELSEWHERE = "or set MEMMAN_DATA_DIR to a folder that you can write to"
 # What services that copy files call their folders, and what they leave in them.
 _COPIED = re.compile(
-    r"(Dropbox|OneDrive|iCloud ?Drive|Mobile Documents|CloudStorage|Google ?Drive|Nextcloud|ownCloud|Syncthing)\b.*",
+    r"(Dropbox|OneDrive|iCloud ?Drive|Mobile Documents|CloudStorage|Google ?Drive|pCloud ?Drive"
+    r"|Nextcloud|ownCloud|Syncthing)\b.*",
     re.IGNORECASE,
 )
 _MARKS = {".stfolder": "Syncthing", ".dropbox.cache": "Dropbox"}
@@ -93,7 +94,10 @@ def _unsafe(context: Context, places: Iterable[str]) -> Iterator[Finding]:
 
 def _copied(folder: str) -> str:
     """Name the service that copies what lies in a folder to other machines, '' for none."""
+    home = os.path.realpath(os.path.expanduser("~"))
     while folder != "/":
+        if folder == f"{home}/Sync":
+            return "Syncthing or Sync.com"
         if _COPIED.fullmatch(os.path.basename(folder)):
             return os.path.basename(folder)
         for mark, service in _MARKS.items():

@@ -140,10 +140,10 @@ class Drain:
             store, tools = self.opened(note.store)
             plan = await run_note(flight, store_queue, tools, store, self.journal, self.stopping, self.watch)
             self.watch.reach("committed", note)
-            self.queue.done(note.uid)
-            self.watch.reach("acknowledged", note)
             if plan.unnoted:
                 self.watch.remind(note, plan.unnoted)
+            self.queue.done(note.uid)
+            self.watch.reach("acknowledged", note)
             self.report.landed(outcome := plan.outcome or Outcome())
             self._say("note done", note, began, added=len(outcome.added), superseded=outcome.superseded)
             self.health.served()

@@ -19,7 +19,6 @@ from memman.config.lockfile import FOREVER
 from memman.config.places import data_dir, store_path
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
 from memman.config.shown import session_ended
-from memman.config.unnoted import leave
 from memman.drain.failpoint import reach
 from memman.drain.loop import Drain, Limits
 from memman.drain.report import Report
@@ -32,10 +31,11 @@ from memman.model.records import Note
 from memman.model.vocabulary import BUILTIN
 from memman.providers import by_agent, llm_provider
 from memman.providers.pool import Providers
-from memman.queue.append import append
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.queue.talks import MOST, TOGETHER, going_on
+from memman.queue.untold import leave
+from memman.sqlite import TranslatedErrors
 from memman.store.opening import address, connected, only_readable
 from memman.store.reach import missed, only_read
 
@@ -81,7 +81,7 @@ def drain(
         queue.set_meta(TOGETHER, "on" if together else "")
         talks = partial(going_on, queue.db, data) if together and not attended else tuple
         limits = Limits(_at_once(settings), notes, deadline, store, talks)
-        watch = Watch(reach(), log.along(trace), started(queue), log.write, partial(_remind, data, settings))
+        watch = Watch(reach(), log.along(trace), started(queue), log.write, partial(_remind, data, settings, queue))
         try:
             once = partial(_round, queue, data, settings, limits, watch, log, token_hex(_NAME_BYTES))
             report = _rounds(data, queue, limits, lambda: asyncio.run(once()))
@@ -91,16 +91,12 @@ def drain(
         return report
 
 
-def _remind(data: str, settings: Settings, note: Note, text: str) -> None:
+def _remind(data: str, settings: Settings, queue: Queue, note: Note, text: str) -> None:
     """Leave for the session's next prompt what the agent might have noted; where none comes, it is judged as a turn."""
-    told = asdict(note.provenance)
-    host, session = note.provenance.agent, note.provenance.session
-    if settings["MEMMAN_NUDGE"] == "on" and not session_ended(data, host, session):
-        leave(data, host, session, text)
-        return
-    told["revision"] = told.pop("commit")
-    blank: dict[str, str | int | None] = {"category": None, "importance": None, "entities": "", "replaces": ""}
-    append(data, blank | told | {"store": note.store, "text": text, "channel": "turn"})
+    agent, session = note.provenance.agent, note.provenance.session
+    tell = settings["MEMMAN_NUDGE"] == "on" and not session_ended(data, agent, session)
+    with TranslatedErrors(queue.path):
+        leave(queue.db, data, note.uid, text, now_ms(), tell=(agent, session) if tell else None)
 
 
 def _at_once(settings: Settings) -> int:

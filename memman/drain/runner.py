@@ -22,8 +22,8 @@ _READ_TOGETHER = ("turn", "compact")
 class Watch:
     """Who looks on: `reach` hears of each point a crash test may strike at, `trace` of each stage's plan.
 
-    `tell` hears what became of each note, as an event with fields for the worker's log, `remind` what the user said in
-    a turn that their agent might have noted.
+    `tell` hears what became of each note, as an event with fields for the worker's log, `remind`, before a
+    note is done, what the user said in it that their agent might have noted.
     """
 
     reach: Callable[[str, Note | None], None] = lambda point, note: None  # noqa: ARG005 - nobody looks on by default

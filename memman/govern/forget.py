@@ -11,8 +11,9 @@ from memman.govern.held import acted
 from memman.govern.ids import Named, all_memories, all_named
 from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import ForPeople
-from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance, memory_uid
+from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance
 from memman.model.text import SHORT_ID
+from memman.model.uid import memory_uid
 from memman.model.vocabulary import PROTECTED
 from memman.pipeline.scope import scope
 from memman.queue.notes import Queue

@@ -14,6 +14,7 @@ from memman.model.errors import UsageError
 from memman.model.records import Edge
 from memman.model.terms import name as compared
 from memman.model.text import SHORT_ID, clean
+from memman.model.vocabulary import NEWER
 from memman.providers.build import builtin_llm
 from memman.store import EdgeRow
 from memman.store.filters import Filters
@@ -26,7 +27,7 @@ _FIELDS = ("uid", "text", "category", "source", "unconfirmed", "scope", "status"
 
 # What an edge of each kind answers is a chain of them, or one step: what happened around a memory, all that names the
 # same things, why it is so, and what is alike.
-DEPTHS = {"temporal": 2, "entity": 2, "causal": 5, "semantic": 1, None: 1}
+DEPTHS = {"temporal": 2, "entity": 2, "causal": 5, "semantic": 1, NEWER: 1, None: 1}
 # What a memory is to the one that an edge leads to it from.
 _CAUSAL: dict[Direction, str] = {"from": "because", "to": "led to"}
 _LIKENESS: dict[likeness.Finding, str] = {"same": "says the same", "against": "says otherwise", "": ""}

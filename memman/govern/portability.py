@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from memman.config.drain_by_write import ask
 from memman.config.env import Settings
+from memman.config.ignore import ignored
 from memman.config.places import make_folder, put_file
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, Here, asked, is_name, label, parted, sees
@@ -155,10 +156,13 @@ def _notes(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading
         said = replace(said, repository="" if said.scope == PERSONAL else whose)
         return replace(said, source=OWN, lifted=item.source != OWN) if wanted.mine else said
 
-    items = [settled(item) for item in found.items if item.text.strip()]
+    texts = [item for item in found.items if item.text.strip()]
+    excluded = {folder: _excluded(place.data, folder) for folder in {item.folder for item in texts}}
+    items = [settled(item) for item in texts if not excluded[item.folder]]
     said = notes.sorted_out(place.data, place.name, place.path, form.name, items, purged=wanted.purged)
     left = {"here already": said.here, "purged": said.purged, "longer than a note may be": said.long}
-    left["without a text"] = len(found.items) - len(items)
+    left["without a text"] = len(found.items) - len(texts)
+    left |= Counter(f"of an excluded folder ({why})" for item in texts if (why := excluded[item.folder]))
     new = list(said.new.values())
     judge = builtin_llm(Settings.load(place.data, place.name)).judge
     held = sum(map(bool, steering(judge, [item.text for item in new if unverified(item.source)])))
@@ -178,9 +182,17 @@ def _notes(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading
     return Reading(found, preview, said.new)
 
 
+def _excluded(data: str, folder: str) -> str:
+    """Return why nothing of a folder is to be remembered, '' where it may be."""
+    try:
+        return ignored(data, folder) if folder else ""
+    except (OSError, CannotWrite) as error:
+        return str(error)
+
+
 def _nowhere(items: Iterable[Item], here: Here) -> Iterator[str]:
     """Say which items hold for a name or a folder of no repository that is known, and what has them recalled."""
-    for whose, count in Counter(item.repository for item in items if item.repository).items():
+    for (whose, known), count in Counter((one.repository, bool(one.folder)) for one in items if one.repository).items():
         folder = parted(whose)[0]
         if sees(here, whose, "", inside=False) or not (folder.startswith("/") or is_name(whose)):
             continue
@@ -189,8 +201,9 @@ def _nowhere(items: Iterable[Item], here: Here) -> Iterator[str]:
             name = shlex.quote(label(whose, ""))
             yield f"{said}: recalled only in a repository of that name: `memman scope name {name}` there gives it"
         elif not os.path.isdir(folder):
+            why = "there is no folder" if known else "its folder is not known, perhaps"
             mends = "`--scope personal` has them hold everywhere, `--scope repository` in the one around this folder"
-            yield f"{said}: recalled nowhere, because there is no folder {folder}; {mends}"
+            yield f"{said}: recalled nowhere, because {why} {folder}; {mends}"
 
 
 def _stamp() -> dict[str, str]:

@@ -1,9 +1,11 @@
-"""Whether a person sits before an agent, and whether its answers are to end with what they note."""
+"""Whether a person sits before an agent, and whether what they say is kept, and its answers end with what they note."""
 
 import os
 import time
 
+from memman.config.ignore import ignored
 from memman.config.places import make_file, sessions_path, setting
+from memman.config.schedule import Schedule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +16,9 @@ _PROGRAMS = {
     "CI": (),
     "CLAUDE_CODE_ENTRYPOINT": ("sdk-cli", "sdk-ts", "sdk-py", "claude-code-github-action"),
 }
+# What MEMMAN_CAPTURE may say where turns are kept; unset, they are.
+_ON = ("", "corrections", "turns", "ask")
+_NO = ("", "0", "false", "no", "off")
 # Seconds in which the agent of a host that has noted once is taken to go on doing so.
 _GOES_ON = 14 * 86_400
 # What Claude Code says of a prompt that no person typed.
@@ -21,16 +26,33 @@ _NOBODYS = ("system", "loop_wakeup", "schedule_wakeup", "poll_event")
 
 
 def asked(call: "Call") -> bool:
-    """Whether this session is told to end answers with `Noted:` lines: MEMMAN_NOTED, by default where a person is."""
+    """Whether this session, where turns are kept, is told to end answers with `Noted:` lines: MEMMAN_NOTED says so.
+
+    By default it is where a person is.
+    """
     said = setting(call.data, "MEMMAN_NOTED")
-    return call.genuine and (said == "on" or (said in ("", "auto") and not _program()))
+    return wanted(call) and (said == "on" or (said in ("", "auto") and not _program()))
+
+
+def wanted(call: "Call") -> bool:
+    """Whether turns are kept: not in CI, nor in ignored folders, nor stopped, nor unless the env file says so.
+
+    Some people's containers set CI, too: MEMMAN_NOTED=on says so.
+    """
+    if not call.genuine or Schedule.load(call.data).stopped:
+        return False
+    try:
+        said = setting(call.data, "MEMMAN_CAPTURE")
+        if said not in _ON or (_set("CI") and setting(call.data, "MEMMAN_NOTED") != "on"):
+            return False
+        return not ignored(call.data, call.cwd or os.getcwd())
+    except Exception:  # noqa: BLE001 - what cannot be read is no permission
+        return False
 
 
 def nobodys(call: "Call") -> bool:
-    """Whether a prompt is a program's. Some people's containers set CI too: MEMMAN_NOTED=on says so."""
-    if call.payload.text("source") in _NOBODYS:
-        return True
-    return bool(os.environ.get("CI")) and setting(call.data, "MEMMAN_NOTED") != "on"
+    """Whether a prompt is a program's: a schedule's, or a loop's."""
+    return call.payload.text("source") in _NOBODYS
 
 
 def notes(call: "Call") -> bool:
@@ -56,5 +78,9 @@ def _noting(call: "Call") -> str:
 
 
 def _program() -> bool:
-    found = ((os.environ.get(name, ""), values) for name, values in _PROGRAMS.items())
-    return any(value and (not values or value in values) for value, values in found)
+    return any(os.environ.get(name) in values if values else _set(name) for name, values in _PROGRAMS.items())
+
+
+def _set(name: str) -> bool:
+    """Whether a variable is set, and not to what means no."""
+    return os.environ.get(name, "").strip().lower() not in _NO

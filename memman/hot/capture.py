@@ -1,12 +1,7 @@
 """What a turn leaves behind: one note, which the drain judges. No model is asked, nothing waits for anything."""
 
-import os
-
-from memman.config.ignore import ignored
-from memman.config.places import setting
-from memman.config.schedule import Schedule
 from memman.config.shown import session_name
-from memman.hot.attended import has_noted, nobodys
+from memman.hot.attended import has_noted, nobodys, wanted
 from memman.hot.frame import stripped, typed
 from memman.hot.prompt_text import ends, uncommanded
 from memman.hot.session import written
@@ -25,21 +20,8 @@ if TYPE_CHECKING:
 FIRST, LAST = 12_288, 4_096
 # What words with a secret in them are made of.
 _VISIBLE = bytes(range(ord("!"), ord("~") + 1))
-# What MEMMAN_CAPTURE may say where turns are kept; unset, they are.
-_ON = ("", "corrections", "turns", "ask")
 # Memories named in a turn as shown, the newest.
 _SHOWN = 256
-
-
-def wanted(call: "Call") -> bool:
-    """Whether turns are kept: not a program's, nor in ignored folders, nor stopped, nor unless the env file says so."""
-    if not call.genuine or Schedule.load(call.data).stopped:
-        return False
-    try:
-        said = setting(call.data, "MEMMAN_CAPTURE")
-        return said in _ON and not nobodys(call) and not ignored(call.data, call.cwd or os.getcwd())
-    except Exception:  # noqa: BLE001 - what cannot be read is no permission
-        return False
 
 
 def kept(text: str) -> str:
@@ -67,7 +49,8 @@ def prompted(call: "Call", prompt: str) -> bool:
     if not prompt or call.payload.text("agent_id"):
         return False
     keep = wanted(call)
-    text = kept(typed(prompt)) if keep else ""
+    program = nobodys(call)
+    text = kept(typed(prompt)) if keep and not program else ""
     said = call.payload.text("prompt_id", "turn_id")
     turn = said and session_name(said)
     rows: list[tuple[Row, str]] = []
@@ -75,7 +58,7 @@ def prompted(call: "Call", prompt: str) -> bool:
         if keep and session.prompt and session.turn not in ("", turn):
             rows = unstopped(call, session)
         session.prompt = _joined(session.prompt, text) if keep else ""
-        session.turn = turn
+        session.turn, session.program = turn, program
         first, session.first, session.ended = session.first, False, False
     queue(call, rows)
     return first
@@ -89,11 +72,6 @@ def unstopped(call: "Call", session: "Session") -> "list[tuple[Row, str]]":
     rows = _told(call, session, session.prompt, reply)
     session.prompt = ""
     return rows
-
-
-def untold(call: "Call", text: str) -> "list[tuple[Row, str]]":
-    """Return what is to be queued of what an agent did not note, and was never told of: it is judged as a turn."""
-    return [_arrived(call, "turn", text, "user")] if wanted(call) else []
 
 
 def _joined(before: str, text: str) -> str:
@@ -114,7 +92,8 @@ def turn(call: "Call") -> None:
     goes_on = call.payload.flag("stop_hook_active")
     rows: list[tuple[Row, str]] = []
     with call.session as session:
-        if keep:
+        # What the agent says as a program has it run is nobody's.
+        if keep and (session.prompt or not session.program):
             reply = kept(call.payload.text("last_assistant_message", "prompt_response", "response"))
             rows = _told(call, session, "" if goes_on else _typed(call, session), reply)
         if not goes_on:
@@ -165,9 +144,12 @@ def _answers(said: "list[tuple[str, str]]", reply: str) -> str:
 def _noted(call: "Call", session: "Session", line: "Line", shown: str) -> "tuple[Row, str]":
     """Return the row of what an agent noted, with what was typed before it, and the file that holds it."""
     from memman.config.scope import PERSONAL
+    from memman.model.uid import memory_uid
 
     text, everywhere, instead = line
-    replaces = next((uid for uid in reversed(session.shown) if uid.startswith(instead)), "") if instead else ""
+    # What the session was shown, and what its agent noted: of that the note is known, of which the memory was made.
+    known = ((uid, (uid, memory_uid(uid, 0))) for uid in reversed(session.shown) if instead)
+    replaces = next((uid for uid, names in known if any(name.startswith(instead) for name in names)), "")
     return _arrived(
         call,
         "noted",

@@ -1,8 +1,10 @@
 """The events of an agent, and what memman answers to each: context for the model, or silence."""
 
+import os
+
 from memman.config import stores
 from memman.config.places import data_dir, queue_path, reach_path, store_path
-from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT
+from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT, UNTOLD
 from memman.hot.call import Call
 from memman.hot.late import Progress
 from memman.hot.wire import quoted
@@ -54,6 +56,7 @@ def _unchecked(host: str) -> str:
 def _session_start(call: Call) -> str:
     """Give the first block, unless the session that is resumed has it already."""
     from memman.hot.attended import asked, notes
+    from memman.hot.guide import NOTED
     from memman.hot.prime import block
     from memman.hot.provenance import brand
 
@@ -67,7 +70,9 @@ def _session_start(call: Call) -> str:
         here = call.place
         session.asked, session.first = asked(call), True
         session.notes = session.asked and (session.notes or notes(call))
-        text, lines = block(call.data, call.store, here, asked=session.asked, session=session.id)
+        text, lines = block(
+            call.data, call.store, here, says=NOTED if session.asked else _captured(call), session=session.id
+        )
         text += _news(call, here) if here.news and call.genuine else ""
         session.show(lines)
         session.begun, session.ended = True, False
@@ -91,7 +96,12 @@ def _news(call: Call, here: "Here") -> str:
 
 def _follow(call: Call) -> None:
     """Ask for a drain where turns wait, or where none has brought in for some time what other machines stored."""
-    if _turns_wait(call) or _behind(call):
+    turns = _turns_wait(call)
+    if turns:
+        from memman.queue.untold import release
+
+        release(call.data, call.place.repository, call.session.id)
+    if turns or _behind(call):
         from memman.config.drain_by_write import ask
 
         ask(call.data)
@@ -121,10 +131,18 @@ def _behind(call: Call) -> bool:
     return stale(path)
 
 
+def _captured(call: Call) -> str:
+    """Return what the guide says of turns where the agent is not asked to note."""
+    from memman.hot.attended import wanted
+    from memman.hot.guide import CAPTURED
+
+    return CAPTURED if wanted(call) else ""
+
+
 def _subagent_start(call: Call) -> str:
     from memman.hot.prime import block
 
-    text, lines = block(call.data, call.store, call.place, asked=False)
+    text, lines = block(call.data, call.store, call.place, says=_captured(call))
     call.note_shown(SUBAGENT, lines)
     return text
 
@@ -143,11 +161,22 @@ def _user_prompt(call: Call) -> str:
 
 def _unnoted(call: Call) -> str:
     """Tell an agent that is asked to note what it may have missed in the turn before."""
-    if not call.session.asked:
+    if not _waits(call):
         return ""
     from memman.hot.unnoted import unnoted
 
     return unnoted(call)
+
+
+def _waits(call: Call) -> bool:
+    """Whether something may wait for this session's next prompt: from here on it does so no more."""
+    if not call.session.path:
+        return False
+    try:
+        os.unlink(call.session.path + UNTOLD)
+    except OSError:
+        return False
+    return True
 
 
 def _reminded(call: Call, said: str, way: str, *, first: bool = False) -> str:
@@ -195,18 +224,13 @@ def _session_end(call: Call) -> str:
 
     What was shown is kept, for the session may be resumed.
     """
-    from memman.config.unnoted import take
-
     rows = []
     with call.session as session:
         if session.prompt:
-            from memman.hot.capture import unstopped, wanted
+            from memman.hot.attended import wanted
+            from memman.hot.capture import unstopped
 
             rows = unstopped(call, session) if wanted(call) else []
-        if text := take(call.data, call.host, session.id):
-            from memman.hot.capture import untold
-
-            rows += untold(call, text)
         session.prompt = ""
         session.said = []
         session.ended = True
@@ -214,6 +238,10 @@ def _session_end(call: Call) -> str:
         from memman.hot.capture import queue
 
         queue(call, rows)
+    if _waits(call):
+        from memman.queue.untold import take
+
+        take(call.data, call.host, call.session.id, "")
     from memman.config.drain_by_write import ask
 
     ask(call.data)

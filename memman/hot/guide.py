@@ -16,6 +16,6 @@ COMMANDS = """\
 `memman forget ID`: only if the user asks."""
 
 
-def guide(command: str = NAME, *, asked: bool = True) -> str:
-    """Return the guide, for agents whose shells are to call memman so, and who are `asked` for lines that note."""
-    return "\n".join((ABOUT, NOTED if asked else CAPTURED, COMMANDS.replace(f"`{NAME} ", f"`{command} ")))
+def guide(command: str = NAME, *, says: str = NOTED) -> str:
+    """Return the guide, for agents whose shells are to call memman so; it `says` what is kept of turns, if anything."""
+    return "\n".join(filter(None, (ABOUT, says, COMMANDS.replace(f"`{NAME} ", f"`{command} "))))

@@ -9,11 +9,11 @@ from memman.config.command import command
 from memman.config.places import queue_path, reach_path, rules_path, store_path
 from memman.config.shown import RECEIPTS
 from memman.hot.frame import RULES_TAG, framed, harmless
-from memman.hot.guide import guide
+from memman.hot.guide import NOTED, guide
 from memman.hot.session import Session
 from memman.hot.wire import parsed
 from memman.model.text import SHORT_ID, day, plain, replaced
-from memman.model.trust import USER, VERIFIED
+from memman.model.trust import REPORTED, SAID_AS, USER, VERIFIED
 from memman.model.vocabulary import WISH
 from memman.recall.hit import Hit
 from memman.recall.labels import UNCONFIRMED, labelled
@@ -57,12 +57,12 @@ _PARTS = (
 )
 
 
-def block(data: str, store: str, here: "Here", *, asked: bool = True, session: str = "") -> tuple[str, dict[str, str]]:
-    """Return the block, the same for the same store, and its memories' lines by uid; `asked`: the agent is to note.
+def block(data: str, store: str, here: "Here", *, says: str = NOTED, session: str = "") -> tuple[str, dict[str, str]]:
+    """Return the block, the same for the same store, and its memories' lines by uid; the guide `says` what is kept.
 
     A `session` that begins is told, once, how much the last one here left.
     """
-    text = guide(program := command(data), asked=asked)
+    text = guide(program := command(data), says=says)
     if there(reach_path(path := store_path(data, store))):
         from memman.store.reach import told
 
@@ -75,7 +75,8 @@ def block(data: str, store: str, here: "Here", *, asked: bool = True, session: s
         text += "\n" + framed(_RULES_HEAD, ruled, RULES_TAG)
     kinds, left = standing(data, store, here, session)
     if left:
-        text += f"\nkept last time: {left[0]}{f', replaced {left[1]}' * bool(left[1])} ({program} log --session last)\n"
+        more = "".join(f", {name} {n}" for name, n in zip(("replaced", "in review"), left[1:], strict=True) if n)
+        text += f"\nkept last time: {left[0]}{more} ({program} log --session last)\n"
     room = BUDGET - tokens(text) - tokens(framed(_HEAD, _PARTS))
     chosen = fitting(kinds, room)
     lines: list[str] = []
@@ -145,11 +146,13 @@ def _ruled(data: str, store: str, here: "Here", room: int) -> list[str]:
     return lines
 
 
-def standing(data: str, store: str, here: "Here", session: str = "") -> tuple[list[list[Hit]], tuple[int, int] | None]:
+def standing(
+    data: str, store: str, here: "Here", session: str = ""
+) -> tuple[list[list[Hit]], tuple[int, int, int] | None]:
     """Return what holds here: the user's wishes, how things are, what only an agent says, and what is uncertain.
 
     What a person protected comes first, then of wishes what holds everywhere. Behind that, how many memories the last
-    session here left and replaced, if no `session` was told that before.
+    session here left and replaced, and left in review, if no `session` was told that before.
     """
     path = store_path(data, store)
     with TranslatedErrors(path):
@@ -178,8 +181,8 @@ def standing(data: str, store: str, here: "Here", session: str = "") -> tuple[li
     return kinds, left
 
 
-def _left(reader: SqliteReader, data: str, store: str, here: "Here", session: str) -> tuple[int, int] | None:
-    """Count, once in each place, what the last session there left and replaced."""
+def _left(reader: SqliteReader, data: str, store: str, here: "Here", session: str) -> tuple[int, int, int] | None:
+    """Count, once in each place, what the last session there left and replaced, and what of it is in review."""
     from memman.store.sqlite.standing import kept, last_session
 
     with Session(data, RECEIPTS, f"{crc32(ascii((store, here.repository)).encode()):08x}") as told:
@@ -197,9 +200,9 @@ def _aside(ends_at: int | None, before: str | None) -> tuple[str, ...]:
 
 
 def _kind(hit: Hit) -> int:
-    if hit.maybe_replaced_by or set(hit.labels) - {UNCONFIRMED}:
+    if hit.maybe_replaced_by or set(hit.labels) - {UNCONFIRMED, SAID_AS[REPORTED]}:
         return 3
-    if hit.labels:
+    if UNCONFIRMED in hit.labels:
         return AGENTS
     return int(not (hit.row.category == WISH and hit.row.source == USER))
 

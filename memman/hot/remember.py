@@ -145,13 +145,22 @@ def _piped(words: "Sequence[str]") -> bool:
     return list(words) == ["-"] or (not words and not sys.stdin.isatty())
 
 
+def _decoded(raw: bytes) -> str:
+    """Return bytes as text: half a character of UTF-16 becomes U+FFFD, both halves what they mean."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        halves = raw.decode("utf-8", "surrogatepass").encode("utf-16-le", "surrogatepass")
+        return halves.decode("utf-16-le", "replace")
+
+
 def _text(words: "Sequence[str]", most: int) -> str:
     piped = _piped(words)
     raw = sys.stdin.buffer.read(most + 1) if piped else " ".join(words).encode("utf-8", "surrogateescape")
     if len(raw) > most:
         refuse(f"the text is longer than {most} bytes: split it into several notes")
     try:
-        text = raw.decode().strip()
+        text = _decoded(raw).strip()
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:

@@ -148,9 +148,13 @@ def _hits(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
         found = recalls.hits(passage, Filters(every=True, here=here, inside=True), _LOOKED_AT, close=_CLOSE)
         found = [hit for hit in found if not (unverified(hit.row.source) or hit.ended)]
         known = {hit.row.uid: hit for hit in found}
-        for hit in bearing(found, passage):
+        newer = {hit.via[1]: hit for hit in found if hit.via}
+        kept = bearing(found, passage)
+        for hit in kept:
             for one in chain(hit, known):
                 hits.setdefault(one.row.uid, one)
+        if kept and (along := newer.get(kept[0].id)) and not any(one.via for one in hits.values()):
+            hits.setdefault(along.row.uid, along.having(score=min(along.score, kept[0].score)))
         if hits and question(passage):
             break
     recalls.close()

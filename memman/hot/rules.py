@@ -32,6 +32,7 @@ _INSTEAD = (
     "This agent cannot be held for an answer, so the command was not run: ask the user, who can run it themselves, or"
     " let it pass for a while with `memman rule snooze {} --for 10m`."
 )
+_UNREAD = "This command is nested too deeply to be compared with the user's rule {}: {}"
 _UNCHECKED = "This command is too long to be compared with the user's rules in time."
 # Hosts that put before their model what a hook says of a command.
 _HEARING = ("claude-code", "codex", "nanoclaw")
@@ -65,8 +66,9 @@ def response(call: "Call", tool: str) -> str:
     fired = rules.fired(known, said, now, lambda *scope: not scope[0] or _holds(call.place, *scope))
     # What has no text is a memory's, which is told where no rule is.
     if set_by_user := [one for one in fired if one["text"]]:
-        if call.genuine:
-            _count(call.data, call.store, set_by_user, now)
+        read = [one for one in set_by_user if "unread" not in one]
+        if read and call.genuine:
+            _count(call.data, call.store, read, now)
         return _written(call.host, set_by_user)
     return _recalled(call, [one["uid"] for one in fired]) if fired and call.host in _HEARING else ""
 
@@ -124,7 +126,8 @@ def _written(host: str, fired: "Sequence[Record]") -> str:
     """Write the strictest outcome with the texts of all that fired."""
     action = fired[0]["action"]
     uid = fired[0]["uid"][:SHORT_ID]
-    said = [_SAYS.get(one["action"], _INFORMS).format(one["uid"][:SHORT_ID], plain(one["text"])) for one in fired]
+    says = [_UNREAD if "unread" in one else _SAYS.get(one["action"], _INFORMS) for one in fired]
+    said = [way.format(one["uid"][:SHORT_ID], plain(one["text"])) for way, one in zip(says, fired, strict=True)]
     if action == rules.ASK and host not in _ASKING:
         action = rules.DENY
         said.append(_INSTEAD.format(uid))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 # Characters of an id that any host would send; of a longer one the digest is kept.
 _LONGEST_ID = 4096
 # Stand before the uids where the session was given its first block, and has it still, where it was told to note, where
-# no prompt has come yet, where its agent is known to note, and where it has ended.
-_MARKS = ("begun", "asked", "first", "notes", ENDED)
+# no prompt has come yet, where its agent is known to note, where a program typed the last prompt, and where it ended.
+_MARKS = ("begun", "asked", "first", "notes", "program", ENDED)
 # How words begin that name the turn of the last prompt as its host does, and the note that holds the user's last words.
 _NAMED = ("turn", "words")
 # How the line begins that says what was said in the turns before.
@@ -37,8 +37,8 @@ class Session:
     """
 
     __slots__ = (
-        "_file", "_text", "asked", "begun", "ended", "first", "id", "notes", "path", "prompt", "said", "shown", "turn",
-        "words",
+        "_file", "_text", "asked", "begun", "ended", "first", "id", "notes", "path", "program", "prompt", "said",
+        "shown", "turn", "words",
     )  # fmt: skip
 
     def __init__(self, data: str, host: str, session: str) -> None:
@@ -46,7 +46,7 @@ class Session:
         self.id = session if len(session) <= _LONGEST_ID else name
         self.path = f"{sessions_path(data)}/{host}-{name}" if name else ""
         self.shown: dict[str, None] = {}
-        self.begun = self.asked = self.first = self.notes = self.ended = False
+        self.begun = self.asked = self.first = self.notes = self.program = self.ended = False
         self.said: list[tuple[str, str]] = []
         self.prompt = self.turn = self.words = self._text = ""
         self._file = -1

@@ -28,6 +28,8 @@ _TABLE = """
     perf record 0 ?|runuser 0 -u -g -G --user|pkexec 0 --user|run0 0 ?|chpst 0 ?|s6-setuidgid 1|dotenv 0 ?|envchain 1
     docker container exec 1 ?|nerdctl exec 1 ?|nerdctl run 1 ?|limactl shell 1 ?|lima 0|wsl 0 -d -u --cd|winpty 0
     noglob 0|nocorrect 0|coproc 0|repeat 1|setpriv 0|chronic 0|railway run 0|watchexec 0 ?|gnome-terminal 0 ?|xterm -e 0
+    eval 0|screen 0 ?|tmux new 0 ?|tmux new-session 0 ?|tmux new-window 0 ?|flox activate 0 ?|tini 0 ?|dumb-init 0 ?
+    arch 0 ?|proot 0 ?|ddev exec 0 ?|devcontainer exec 0 ?|pkgx 0 ?|rtk 0 ?
     cmd /c 0|cmd /k 0|powershell 0 ?|pwsh 0 ?|start 0|start-process 0
 """
 _ANY, _ALL = "?", "*"

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
 
 # What a fact does to a memory; MEANWHILE is what stands before it until the fact ends.
@@ -94,12 +93,6 @@ class Fact:
 
 
 # 80 bits: a collision within one store needs about 10^12 memories.
-_UID_BYTES = 10
-
-
-def memory_uid(note: str, fact: int) -> str:
-    """Return the uid that fact number `fact` of a note will have as a memory: known before it is stored."""
-    return blake2b(f"{note}/{fact}".encode(), digest_size=_UID_BYTES).hexdigest()
 
 
 class Scope(NamedTuple):
@@ -140,7 +133,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """`cause` led to `effect`. Each end is the number of a fact of the note, or the uid of a memory."""
+    """`cause` led to `effect`, or (NEWER) may change it. Each end is the number of a fact of the note, or a uid."""
 
     cause: int | str
     effect: int | str

@@ -35,19 +35,22 @@ def in_force(rule: "Record", now: int) -> bool:
 
 
 def fired(rules: "Iterable[Record]", command: str, now: int, holds: "Holds") -> "list[Record]":
-    """Return the rules that a command fires, the strictest first."""
+    """Return the rules that a command fires, the strictest first.
+
+    One that would stop a command asks where a part cannot be read, and is `unread` then.
+    """
     from memman.model.pattern import matches, parsed
-    from memman.model.shell import commands
+    from memman.model.shell import UNREAD, commands
 
     line = commands(command)
-    found = [
-        rule
-        for rule in rules
-        if rule["pattern"]
-        and in_force(rule, now)
-        and matches(parsed(rule["pattern"]), line)
-        and holds(rule["repository"], rule["path"])
-    ]
+    unread = any(UNREAD in one.words for one in line)
+    found = []
+    for rule in rules:
+        if rule["pattern"] and in_force(rule, now) and holds(rule["repository"], rule["path"]):
+            if matches(parsed(rule["pattern"]), line):
+                found.append(rule)
+            elif unread and rule["action"] != INFORM:
+                found.append(rule | {"action": ASK, "unread": True})
     return sorted(found, key=lambda rule: -ACTIONS.index(rule["action"]))
 
 

@@ -2,7 +2,7 @@
 
 Quotes, escapes, comments and here-documents are read as a shell reads them, so that what is said in a string is one
 word. What is substituted, and what a shell is told to run (`sh -c "…"`), are commands of their own. Text that no shell
-takes is read as far as it goes; nothing is refused. Safe on the hot path.
+takes is read as far as it goes; what is nested too deeply stands as UNREAD. Safe on the hot path.
 """
 
 TYPE_CHECKING = False
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 # Stands before a redirection among the words of a command, which no word begins with.
 REDIRECTION = "\0"
+# The word of a command that stands for others, which are nested too deeply to be read.
+UNREAD = REDIRECTION + "unread"
 _REDIRECTIONS = ("<<<", "<<-", "&>>", "<<", "<>", "<&", "&>", ">>", ">&", ">|", "<", ">")
 _HEREDOCS = (REDIRECTION + "<<", REDIRECTION + "<<-")
 # What gives a program the words behind it to read.
@@ -36,10 +38,13 @@ _RUNNERS = _options("""
     gcloud doppler: --command
     nodemon: -x --exec
     entr: -s
-    eval ssh plink watch trap hyperfine parallel tmux screen xterm heroku pnpm yarn concurrently iex: *
+    eval ssh plink watch trap hyperfine parallel tmux screen xterm heroku pnpm yarn concurrently iex sops: *
+    . source at batch: <
 """)
 # Those of them that also run what they read.
-_SHELLS = frozenset("sh bash zsh dash ksh ash fish nu su runuser sg script ssh cmd powershell pwsh at batch".split())
+_SHELLS = frozenset(
+    "sh bash zsh dash ksh ash fish nu su runuser sg script ssh cmd powershell pwsh at batch . source eval".split()
+)
 # Clients that run a string as SQL, in the same way.
 _SQL = _options("""
     psql: -c --command
@@ -57,6 +62,8 @@ _TALKERS = frozenset(
     "alias apropos case cowsay echo figlet for help info logger man print printf say tldr type".split()
     + "whatis whereis which".split()
 )
+# What they write for a line end, where they are told so.
+_ESCAPED = ("\\n", "\n")
 _DEEPEST = 8
 _BARE = str.maketrans({"\n": " ", "`": " ", '"': " "})
 
@@ -74,6 +81,12 @@ class Command:
         """How many words may be run; what follows them is only shown or named."""
         named = (at for at, word in enumerate(self.words) if base(word) in _TALKERS and not _value(self.words, at))
         return next(named, len(self.words)) + 1
+
+    @property
+    def said(self) -> "list[str]":
+        """What it may put out, as far as its words say so: the text of a talker, and strings."""
+        told = " ".join(word for word in self.words[self.spoken :] if word[:1] not in ("%", "-"))
+        return [text.replace(*_ESCAPED) for text in dict.fromkeys([told, *self.words]) if " " in text]
 
 
 def base(word: str) -> str:
@@ -115,6 +128,13 @@ def _told(words: list[str], table: dict[str, list[str]]) -> "Iterator[str]":
                 yield flag
 
 
+def _programs(words: list[str]) -> frozenset[str]:
+    """Return the names of what may be a program that a command runs, `eval` for what is substituted."""
+    from memman.model.position import places
+
+    return frozenset("eval" if words[at][:1] == "$" else base(words[at]).lower() for at in places(words))
+
+
 def _values(flag: str, later: str, options: "Iterable[str]") -> "Iterator[str]":
     """Yield the value of what may be one of `options`, or several in a word (-lc): what is in it, or comes `later`."""
     if flag in _FEEDS:
@@ -139,6 +159,10 @@ class _Reader:
         text = text.translate(_BARE) if folded else text.replace("\\\n", "")
         self.text, self.found, self.depth, self.folded = text, found, depth, folded
         self.words: list[str] = []
+        # What earlier commands may have put out, what those inside this command may, and whether this one reads a pipe.
+        self.said: list[str] = []
+        self.within: list[str] = []
+        self.fed = False
         self.word: list[str] | None = None
         # Here-documents whose bodies begin at the next line: where their mark stands, and the words it stands among.
         self.bodies: list[tuple[list[str], int]] = []
@@ -168,6 +192,7 @@ class _Reader:
         elif char in "\"'\\`" or (char == "$" and after and after in "('\"{"):
             return self._quoted(at, char, after)
         elif char in "<>" and after == "(":
+            self.fed = self.fed or char == "<"
             return self._inside(at + 2, ")")
         elif operator := next((one for one in _REDIRECTIONS if text.startswith(one, at)), ""):
             return self._redirection(at, operator)
@@ -211,10 +236,13 @@ class _Reader:
         """Read the commands of a substitution; it is a part of the word that no pattern names."""
         self._add("$")
         if self.depth >= _DEEPEST:
+            self.found.append(Command([UNREAD], piped=False))
             return _upto(self.text, end, at) + 1
         reader = _Reader("", self.found, self.depth + 1)
         reader.text = self.text
-        return reader.read(at, end)
+        at = reader.read(at, end)
+        self.within += reader.said
+        return at
 
     def _redirection(self, at: int, operator: str) -> int:
         if self.word is not None and "".join(self.word).isdigit():
@@ -262,20 +290,31 @@ class _Reader:
         self._end_word()
         words, self.words = self.words, []
         if not words:
+            self.fed = self.fed or piped
             return
-        fed = self.found[-1] if self.found and self.found[-1].piped else None
-        self.found.append(Command(words, piped=piped, folded=self.folded))
-        if self.depth >= _DEEPEST or self.folded:
+        command = Command(words, piped=piped, folded=self.folded)
+        self.found.append(command)
+        read = [*(self.said if self.fed else ()), *self.within]
+        self.said += [*command.said, *self.within]
+        self.fed, self.within = piped, []
+        if self.folded:
             return
-        heard, program = words[: self.found[-1].spoken], base(words[0]).lower()
-        read = [word for word in fed.words if " " in word] if fed is not None else []
-        for text in dict.fromkeys([*_told(heard, _RUNNERS), *(read if program in _SHELLS else ())]):
-            _Reader(text, self.found, self.depth + 1).read(0, "")
-        for text in dict.fromkeys([*_told(heard, _SQL), *(read if program in _SQL else ())]):
+        heard = words[: command.spoken]
+        programs = _programs(heard) if read else frozenset()
+        for text in dict.fromkeys([*_told(heard, _RUNNERS), *(read if programs & _SHELLS else ())]):
+            self._run(text)
+        for text in dict.fromkeys([*_told(heard, _SQL), *(read if not programs.isdisjoint(_SQL) else ())]):
             told: list[Command] = []
             _Reader(text, told, self.depth + 1, folded=True).read(0, "")
             # Alone, and as what the client is told.
             self.found += [*told, *(Command([*words, *one.words], piped=False, folded=True) for one in told)]
+
+    def _run(self, text: str) -> None:
+        """Read a text that a shell is told to run."""
+        if self.depth >= _DEEPEST:
+            self.found.append(Command([UNREAD], piped=False))
+        else:
+            _Reader(text, self.found, self.depth + 1).read(0, "")
 
 
 def _upto(text: str, end: str, at: int) -> int:

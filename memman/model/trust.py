@@ -7,6 +7,10 @@ VERIFIED = (USER, AGENT)
 # nothing that a more trusted source said, and is held back where it reads as an order.
 LOW_TRUST = ("file", IMPORT, "tool", "web")
 SOURCES = (*VERIFIED, *LOW_TRUST)
+# Evidence of how a memory was said: it stands in a prompt, where the user may have pasted it, or the user tells what
+# others say. And what it is labelled.
+PROMPTED, REPORTED = "prompted", "reported"
+SAID_AS = {PROMPTED: "in a prompt, perhaps pasted", REPORTED: "reported by the user"}
 
 
 def rank(source: str) -> int:

@@ -16,3 +16,10 @@ def kept_uid(says: str) -> str:
 
     value = blake2b(says.encode(errors="replace"), digest_size=16).hexdigest()
     return f"{value[:12]}8{value[13:16]}8{value[17:]}"
+
+
+def memory_uid(note: str, fact: int) -> str:
+    """Return the uid that fact number `fact` of a note will have as a memory: known before it is stored."""
+    from hashlib import blake2b
+
+    return blake2b(f"{note}/{fact}".encode(), digest_size=10).hexdigest()

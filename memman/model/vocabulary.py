@@ -22,7 +22,8 @@ WISH = "preference"
 CATEGORIES = (WISH, "decision", "fact", "insight", "context")
 INTENTS = ("why", "when", "entity", "general")
 # In a store by number, in this order: a new one comes last.
-EDGE_KINDS = ("temporal", "entity", "causal", "semantic")
+NEWER = "newer"  # from a newer memory to an older one of which it may say otherwise
+EDGE_KINDS = ("temporal", "entity", "causal", "semantic", NEWER)
 # For whom a memory is, of those who share its store: its author, or all.
 VISIBILITIES = ("private", "shared")
 IMPORTANCES = ("1", "2", "3", "4", "5")

@@ -11,8 +11,9 @@ from memman.embed import Vectors
 from memman.embed.codes import cosines as whole
 from memman.embed.static import sign_code
 from memman.judge.judge import Judge
-from memman.model.records import Candidate, Fact, Fingerprint, Note, memory_uid
+from memman.model.records import Candidate, Fact, Fingerprint, Note
 from memman.model.terms import match_any, query_terms
+from memman.model.uid import memory_uid
 from memman.pipeline.comparison import stems
 from memman.pipeline.context import cosines as own
 from memman.pipeline.judged import EVERYTHING, alike

@@ -15,7 +15,7 @@ from memman.model.answer import said
 from memman.model.errors import Refused
 from memman.model.noted import parted
 from memman.model.records import Fact, Hints, Note
-from memman.pipeline.about_shown import about, endings
+from memman.pipeline.about_shown import about, correction, endings
 from memman.pipeline.conversation import SCHEMA_TEXT, Turn
 from memman.pipeline.facts import distinct, fact
 from memman.pipeline.fidelity import parsed
@@ -57,7 +57,15 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
     ruled = await _found(tools, note, heard)
     found = await asyncio.to_thread(_unnoted, tools, note, heard, ruled) if note.reply else ruled
     settled = await asyncio.to_thread(_settled, tools, note, heard)
+    if not (settled or ruled) and (instead := await asyncio.to_thread(_instead, tools, note, heard)):
+        return instead
     return await news(tools, note, (*settled, *found))
+
+
+def _instead(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
+    """Return what the user said in place of a line that they object to."""
+    one = correction(tools.judge, note, heard.spoken) if tools.judge else None
+    return (one,) if one else ()
 
 
 def _settled(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
@@ -95,8 +103,10 @@ async def watch(tools: Tools, note: Note) -> tuple[tuple[Fact, ...], str]:
     if lines := _lines(note):
         spoken = heard.spoken
         told = await asyncio.to_thread(lambda: any(said_by(tools, note, spoken, line) for line in lines))
-        found = ended if told else distinct((*worthy, *ended))
+        instead = () if told or worthy or ended else await asyncio.to_thread(_instead, tools, note, heard)
+        found = ended if told else distinct((*worthy, *ended, *instead))
         return await asyncio.to_thread(_unnoted, tools, note, heard, found), ""
+    ended = ended or await asyncio.to_thread(_instead, tools, note, heard)
     return ended, "" if ended else next((said(one.text) for one in worthy), "")
 
 

@@ -6,10 +6,11 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 
 from memman.embed.codes import planes
-from memman.model.answer import said
-from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, memory_uid
+from memman.model.answer import answering, said
+from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope
 from memman.model.text import without_questions
-from memman.model.trust import AGENT, USER
+from memman.model.trust import AGENT, PROMPTED, REPORTED, USER
+from memman.model.uid import memory_uid
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
 from memman.pipeline.about_shown import objected
 from memman.pipeline.context import index
@@ -22,7 +23,7 @@ from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.proposed import waiting
 from memman.pipeline.scope import around, ends, scope
 from memman.pipeline.scope import asked as asked_scope
-from memman.pipeline.trust import bounded, may_confirm, may_touch, prompted, vouches, whose
+from memman.pipeline.trust import bounded, may_confirm, may_touch, prompted, reported, vouches, whose
 from memman.pipeline.upheld import ENDING, Found, Pair, Standing, contradict, upheld
 from memman.store import outlasts, records
 from memman.store.sqlite import index as rows_of
@@ -66,7 +67,7 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
     with tools.store.unit() as unit:
         outcome = _stored(tools, tools.store, unit, plan, ready, now)
         if not outcome.repeated:
-            _take_back(tools, unit, ready.objected, now)
+            _take_back(tools, unit, _corrected(tools, unit, plan, ready.objected, now), now)
     return replace(plan, outcome=outcome)
 
 
@@ -97,6 +98,10 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
         _date(unit, plan, n, rows[n], now)
         unit.tie(rows[n], ready.files[n], now)
     _confirm(tools, unit, plan, known, ready.files, now)
+    for n in fresh:
+        ways = {PROMPTED: prompted, REPORTED: reported}
+        for kind in (kind for kind, holds in ways.items() if holds(plan.note, plan.facts[n])):
+            unit.bear_out(rows[n], kind, plan.note.provenance.session, now)
     for memory, session in ready.pieces:
         if memory >= 0 or -1 - memory in rows:
             unit.bear_out(memory if memory >= 0 else rows[-1 - memory], SAID, session, now)
@@ -118,9 +123,21 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
     return Outcome(tuple(memory_uid(plan.note.uid, n) for n in fresh), retired, len(known))
 
 
+def _corrected(tools: Tools, unit: SqliteUnit, plan: Plan, memories: Sequence[int], now: int) -> Iterator[int]:
+    """Have what the user said in place of a memory that they object to supersede it; yield the other `memories`."""
+    reader = tools.reader
+    current = reader.rows(reader.filtered(memories, EVERYTHING))
+    new = {fact.text: n for n, fact in enumerate(plan.facts) if not fact.held}
+    for memory, line in current.items():
+        instead = next((n for text, n in new.items() if text == answering(said(text), line.text)), None)
+        rows = () if instead is None else reader.located([memory_uid(plan.note.uid, instead)])
+        if not any(unit.supersede(memory, row, now, plan.note.queued_at, "the user corrected it") for row in rows):
+            yield memory
+
+
 def _take_back(tools: Tools, unit: SqliteUnit, memories: Iterable[int], now: int) -> None:
     """Undo the notes of memories that the user objects to, where nothing took their place, under an id of its own."""
-    rows = tools.reader.rows(tools.reader.filtered(memories, EVERYTHING)).values()
+    rows = tools.reader.rows([*memories]).values()
     if not rows:
         return
     notes = sorted({row.note for row in rows})
@@ -239,7 +256,8 @@ def _admitted(reader: SqliteReader, plan: Plan, at: dict[str, int]) -> Iterator[
             continue
         if may_touch(mine, other) or (mine == AGENT and not may_be_pasted):
             asked = gives_way or plan.note.hints.replaces or verdict.action not in ENDING
-            ending = asked or ends(plan.note, plan.facts[n], memory not in held)
+            alone = reported(plan.note, plan.facts[n])
+            ending = asked or (not alone and ends(plan.note, plan.facts[n], memory not in held))
             yield verdict if ending else replace(verdict, action="MAYBE"), memory, gives_way
         elif may_be_pasted and verdict.action in ENDING:
             yield replace(verdict, action="MAYBE"), memory, gives_way

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from memman.llm.builtin.markdown import blocks
 from memman.llm.builtin.split import asks, sentences
 from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
@@ -131,10 +132,20 @@ def _facts(data: Mapping[str, Any], note: Note) -> tuple[Fact, ...]:
 def _borne_out(facts: Iterable[Fact], note: Note) -> tuple[Fact, ...]:
     """Return facts as the note has them; an attack that a page makes of a summary is left in, to give it away."""
     text = plain(note.text)
+    read = [(block, ": ".join((*block.labels, block.text))) for block in blocks(text)]
+    items = {_folded(block.text): told for block, told in read if block.kind == "item" and block.leads}
+    if items:
+        # Each item is read with what introduces it, which may turn it round.
+        facts = (replace(one, text=items.get(_folded(one.text), one.text)) for one in facts)
+        text = "\n\n".join(told for _, told in read)
     kept = distinct(one for found in facts if (one := borne_out(found, text)))
     # The note's own sentence, kept in place of a part of it, says what stands beside it too.
     kept = tuple(one for one in kept if not any(_within(one.text, other.text) for other in kept))
     return kept if unverified(note.provenance.source) else tuple(summed_up(one, text) for one in kept)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).rstrip(".").casefold()
 
 
 def _within(text: str, other: str) -> bool:

@@ -16,6 +16,7 @@ from memman.pipeline.speech import continued, prose
 
 # Characters of either side that are read, about 2,000 tokens: own words are seldom more.
 HEARD = 8_000
+_MARKS = "-*+>#\u2022 "
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ class Heard:
 
     def doubts(self, text: str) -> bool:
         """Whether a text holds, or is part of, what the user may not have written."""
-        return any(passage in text or text in passage for passage in self.unclear)
+        # What is kept of a list lacks the marks of its items.
+        return any(passage.lstrip(_MARKS) in text or text in passage for passage in self.unclear)
 
     @property
     def everything(self) -> str:

@@ -16,13 +16,13 @@ from memman.llm.builtin.extract import described
 from memman.llm.builtin.split import asks, sentences
 from memman.model.noted import parted
 from memman.model.records import Fact, Note
-from memman.model.terms import stem
+from memman.model.terms import folded, stem, words
 from memman.pipeline.comparison import numbers
 from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import fact
 from memman.pipeline.fidelity import BOUNDS, Sentence, near_sentences, parsed
 from memman.pipeline.injection import steering
-from memman.pipeline.passages import heard
+from memman.pipeline.passages import SHOWN, heard
 from memman.pipeline.plan import Tools
 from memman.pipeline.speech import prose
 from memman.pipeline.trust import told
@@ -35,16 +35,28 @@ LIKELY, SHARED = 0.15, 0.6
 ABOUT = 0.5
 # A day so far from today may have been said otherwise than by its number: tomorrow, on monday.
 DAYS = 8
-# Words of an answer that assents to a question, or chooses, and those that only assent. What another language assents
-# with is taken for something else: then the question counts for nothing.
+# Words of an answer to a question: those that assent, signs that do, those that only go with them, and those that begin
+# a question or a condition. What another language assents with is taken for something else: then the question counts
+# for nothing.
 SHORT = 8
 _ASSENT = frozenset(
     map(
         stem,
         "yes yeah yep ok okay sure right correct exactly agreed absolutely definitely fine good great perfect works"
-        " sounds please go ahead thanks thank ja genau gerne oui si claro tak dobrze \u0434\u0430".split(),
+        " please go ja genau gerne oui si claro tak dobrze \u0434\u0430".split(),
     )
 )
+_ASSENTING = "\U0001f44d\U0001f44c\u2705\u2714"
+_ALONG = frozenset(map(stem, "sounds ahead thanks thank".split()))
+_ASKING = frozenset(
+    "what why how when where who which whose if as is are was were am do does did has have can could would should will"
+    " shall may might must".split()
+)
+# What may stand in a question before what it proposes: what the user is asked to want, and how often.
+_OFFERING = frozenset(map(stem, "want like prefer always".split())) | _ASSENT
+_OR = re.compile(r",\s*(?:or\s+)?|\s+(?:or|oder|ou|o|lub|albo|\u0438\u043b\u0438)\s+")
+# A sentence that has this part of a line's words may only show the line.
+WORDED = 0.8
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _O_CLOCK = ":00"
 _BOUNDS = frozenset(map(stem, BOUNDS))
@@ -84,14 +96,20 @@ class Said:
         return cls((typed,), " ".join(told[-1:] if _roots(parsed(told[-1])) else told[-2:]))
 
     def taken_up(self, line: str) -> "Said":
-        """Return what bears on a line: a question only if the answer denies nothing, and says no more than both do."""
+        """Return what bears on a line: a question only if the user's answer makes the line theirs."""
         if not self.question:
             return self
-        answer, told = parsed(self.typed[-1]), (*parsed(self.question), *parsed(line))
-        more = _roots(answer) - _roots(told) - _ASSENT
-        figures = {number for one in told for _, number, _ in one.numbers}
-        strange = more or not {number for one in answer for _, number, _ in one.numbers} <= figures
-        return Said(self.typed) if strange or any(one.denied for one in answer) else self
+        answer, spoken = parsed(self.typed[-1]), _roots(parsed(line))
+        chosen = _roots(answer) - _ASSENT - _ALONG
+        said = [folded(word) for word in words(self.typed[-1])]
+        if any(one.denied for one in answer) or (said and said[0] in _ASKING):
+            taken = False
+        elif chosen:
+            taken = chosen <= spoken and not _rivals(self.question, chosen) & spoken
+        else:
+            assents = not _ASSENT.isdisjoint(map(stem, said)) or not set(_ASSENTING).isdisjoint(self.typed[-1])
+            taken = assents and _proposes(self.question, spoken)
+        return self if taken else Said(self.typed)
 
     @property
     def read(self) -> tuple[Sentence, ...]:
@@ -107,6 +125,34 @@ class Said:
         """Return what the user answered with a few words: the question with the answer, and each sentence of it."""
         whole = f"{self.question} {self.typed[-1]}" if self.question else ""
         return [whole, *(one.text for one in parsed(self.question))] if whole else []
+
+
+def _options(question: str) -> list[Sentence]:
+    """Return the options that a question offers; [] where it offers no choice."""
+    asked = parsed(question)[-1].text.rpartition(": ")[2]
+    found = [one for option in _OR.split(asked) for one in parsed(option) if one.order]
+    return found if len(found) > 1 and any(one.strip(", ") for one in _OR.findall(asked)) else []
+
+
+def _rivals(question: str, chosen: frozenset[str]) -> frozenset[str]:
+    """Return words of the options that were not chosen; what was chosen, where it may be one of several."""
+    options = _options(question)
+    taken = [one for one in options if chosen <= one.roots]
+    if len(taken) > 1:
+        return chosen
+    # What all have in common stands in the first before what tells it from the others, in the last behind that.
+    own = [one.order for one in options]
+    own[:1], own[-1:] = [one[-1:] for one in own[:1]], [one[:1] for one in own[-1:]]
+    return frozenset(root for some in own for root in some) - _roots(taken) - chosen
+
+
+def _proposes(question: str, spoken: frozenset[str]) -> bool:
+    """Whether a line speaks of what a question offers: what comes first in it, not what a later clause mentions."""
+    if _options(question):
+        return False
+    head, colon, asked = question.rpartition(": ")
+    order = parsed(asked if colon and "i" in map(folded, words(head)) else question)[0].order
+    return next((root in spoken for root in order if root not in _OFFERING), False)
 
 
 def _told(text: str) -> list[str]:
@@ -150,9 +196,25 @@ def says(tools: Tools, note: Note, said: Said, text: str) -> bool:
     judge = tools.judge
     if judge is None or not said.typed or any(steering(judge, [text])) or _denies_otherwise(text, said):
         return False
+    said = Said(tuple(_used(judge, one, text) for one in said.typed), said.question)
     heard_of = share(text, note, said)
     least = LIKELY if heard_of >= SHARED else NEAR
     return heard_of >= HEARD and any(sure >= least for sure in _bearing(judge, text, said))
+
+
+def _used(judge: Judge, typed: str, line: str) -> str:
+    """Return what was typed without sentences that only show what a line says: "grep for always use tabs"."""
+    spoken = _roots(parsed(line))
+    for one in parsed(typed):
+        shared = one.roots & spoken
+        if not shared or len(shared) < WORDED * len(spoken):
+            continue
+        starts = [found.start() for found in re.finditer(r"\S+", one.text)]
+        shown = next(one.text[at:] for at in reversed(starts) if shared <= _roots(parsed(one.text[at:])))
+        head = _roots(parsed(one.text.removesuffix(shown))) - _OFFERING
+        if head and judge.relation(shown, one.text).apart >= SHOWN:
+            typed = typed.replace(one.text, " ")
+    return typed
 
 
 def covers(judge: Judge, line: str, text: str, *, sure: bool) -> bool:

@@ -11,7 +11,9 @@ import numpy as np
 
 from memman.llm.builtin.reconcile import BEARS, groups
 from memman.model.errors import Refused
-from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
+from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict
+from memman.model.uid import memory_uid
+from memman.model.vocabulary import NEWER
 from memman.pipeline.candidates import closest, find, in_flight, near
 from memman.pipeline.comparison import same
 from memman.pipeline.facts import ASKED_TEXT, MAX_TEXT
@@ -227,6 +229,7 @@ def _request(plan: Plan, offered: Sequence[Candidate]) -> Request:
             "n": n,
             "text": f.text,
             "near": closest(plan.candidates[n], numbers),
+            "cosines": {numbers[one.uid]: one.similarity for one in plan.candidates[n] if one.uid in numbers},
         }
         for n, f in _open(plan.facts).items()
     ]
@@ -296,10 +299,11 @@ def _causes(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Mappi
     kept = []
     for item in listed(data, "causes", MAX_CAUSES):
         cause, effect = _end(item.get("cause"), facts, offered), _end(item.get("effect"), facts, offered)
-        confidence = number(item.get("confidence"), 0.0, 1.0, 0.0)
-        if cause is not None and effect is not None and cause != effect and confidence >= _LEAST_CONFIDENCE:
-            kind = item.get("kind")
-            kept.append(Cause(cause, effect, kind if kind in _CAUSE_KINDS else "causes", confidence))
+        confidence, kind = number(item.get("confidence"), 0.0, 1.0, 0.0), item.get("kind")
+        kind = kind if kind in (*_CAUSE_KINDS, NEWER) else "causes"
+        sure = kind == NEWER or confidence >= _LEAST_CONFIDENCE
+        if cause is not None and effect is not None and cause != effect and sure:
+            kept.append(Cause(cause, effect, kind, confidence))
     return kept
 
 

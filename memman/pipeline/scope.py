@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, THERE, calls, same
+from memman.llm.builtin.markdown import blocks
 from memman.model.records import Fact, Note, Scope
 from memman.model.trust import USER, unverified
+from memman.pipeline.deobfuscate import plain
 from memman.pipeline.plan import Tools
 from memman.pipeline.trust import source
 from memman.store.filters import Filters
@@ -19,17 +21,27 @@ _SCOPES = {
     PERSONAL: (PERSONAL, PERSONAL, PERSONAL),
     REPOSITORY: (REPOSITORY, "", ""),
 }
-# What somebody says who says where it holds.
-_WORDS = {
-    PERSONAL: re.compile(
-        r"\b(?:every|each|any|all|none)(?: (?:other|single|of|my|our|the|your|their))*"
-        r" (?:repos?|repositor(?:y|ies)|projects?|codebases?)\b|\beverywhere\b|\bwherever i work\b",
-        re.IGNORECASE,
-    ),
-    REPOSITORY: re.compile(
-        r"\b(?:this|our) (?:repo|repository|project|codebase)\b|\bhere\b(?!'s| is\b| are\b)", re.IGNORECASE
-    ),
-}
+_PLACE = r"(?:repo|repository|project|codebase)"
+_PLACES = r"(?:repos|repositories|projects|codebases)"
+_ALL = r"\b(?:every|each|any|all|none)(?: (?:other|single|of|my|our|the|your|their))*"
+_OURS = r"\b(?:every|each|any|all|none)(?: (?:other|single|of))* (?:my|our|your)"
+# What somebody says who says where it holds: the first that fits decides.
+_WORDS = tuple(
+    (scope, re.compile(words, re.IGNORECASE))
+    for scope, words in (
+        (PERSONAL, r"\b(?:in|across) (?:this|our|my|the) company\b"),
+        (REPOSITORY, r"\b(?:every|no)where in (?:this|the|our)\b"),
+        # What excepts this place is kept in it, with its words.
+        (REPOSITORY, r"\b(?:except|but)(?: for)? (?:this|here)\b"),
+        (PERSONAL, r"\b(?:every|no)where\b|\bwherever i work\b"),
+        # "Check every project board" says of no project that anything holds there.
+        (PERSONAL, rf"(?:^|[.,:;!] ?|\b(?:in|for|across|on|of|to|with) ){_ALL} (?:{_PLACE}|{_PLACES})\b"),
+        (PERSONAL, rf"{_OURS} {_PLACES}\b"),
+        # The language that the user is answered in.
+        (PERSONAL, r"^(?:your |the |all )?answers? (?:is|are|should be|must be) (?:always )?in \w+(?:ish|an|ese|ch)\b"),
+        (REPOSITORY, rf"\b(?:this|our) {_PLACE}\b|\bhere\b(?!'s| is\b| are\b)"),
+    )
+)
 
 # What may name a repository, and how a statement begins and goes on that holds in the one it names: "in NAME we use",
 # "for NAME, use", "NAME: use", "NAME's", "NAME uses". "In NAME responses dates come" speaks of what is somewhere else.
@@ -64,6 +76,7 @@ async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact,
             _found(source(note, fact), named(fact.text) or _SCOPES[fact.scope][band])
             for fact, band in zip(facts, bands, strict=True)
         ]
+    found = _as_lists(note, facts, found)
     return tuple(
         # What it ends stands elsewhere, too.
         replace(fact, scope=name or scope, ends=None if name.startswith(THERE) else fact.ends)
@@ -71,9 +84,19 @@ async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact,
     )
 
 
+def _as_lists(note: Note, facts: Sequence[Fact], found: Sequence[str]) -> list[str]:
+    """Have a list hold in one place: where it was said, unless all of its items hold elsewhere."""
+    read = blocks(plain(note.text))
+    leads = {": ".join(one.leads): set[str]() for one in read if one.kind == "item" and one.leads}
+    lists = [next((lead for lead in leads if f"{lead}: " in fact.text), "") for fact in facts]
+    for lead, scope in zip(lists, found, strict=True):
+        leads.setdefault(lead, set()).add(scope)
+    return [scope if not lead or len(leads[lead]) == 1 else "" for lead, scope in zip(lists, found, strict=True)]
+
+
 def named(text: str) -> str:
     """Return the scope that a text names itself, '' for none."""
-    return next((scope for scope, words in _WORDS.items() if words.search(text)), "")
+    return next((scope for scope, words in _WORDS if words.search(text)), "")
 
 
 def _there(tools: Tools, note: Note, fact: Fact) -> str:

@@ -1,16 +1,25 @@
 """Whose word a fact is, what that lets it do, and what is held back until a person has looked at it."""
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from memman.model.answer import said
 from memman.model.records import DEFAULT_IMPORTANCE, Candidate, Fact, Note
-from memman.model.trust import lowest, rank, unverified
+from memman.model.terms import words
+from memman.model.trust import USER, lowest, rank, unverified
 from memman.pipeline.comparison import twins
 from memman.pipeline.injection import parts, planted, steering
 from memman.pipeline.plan import Tools
 
+# How somebody begins who tells what others say: a third party that says or wants it.
+_REPORT = re.compile(
+    r"(?:(?:the|an?|our|my|his|her|their) )?"
+    r"(?:(?!(?:i|we|you|user|it|this|that|which|what|who|as|like|never|always|also)\b)[\w\u2019'-]+ ){1,2}"
+    r"(?:says?|said|wants?|wanted|insists?|told (?:me|us)|asked (?:me|us|for))\b",
+    re.IGNORECASE,
+)
 # What only a person can say of what they want.
 _WISHES = frozenset({"preference", "decision"})
 
@@ -45,7 +54,12 @@ def vouches(mine: str, other: str) -> bool:
 def prompted(note: Note, fact: Fact) -> bool:
     """Whether a prompt holds what is nobody's word: the user may have typed it, or pasted it."""
     turn = note.channel in {"turn", "watched"}
-    return turn and bool(fact.source) and said(fact.text) in " ".join(note.text.split())
+    return turn and bool(fact.source) and set(words(said(fact.text))) <= set(words(note.text))
+
+
+def reported(note: Note, fact: Fact) -> bool:
+    """Whether a fact is what others said, told by the user: nobody's wish, and by itself it retires nothing."""
+    return source(note, fact) == USER and not note.hints.category and bool(_REPORT.match(fact.text))
 
 
 def told(fact: Fact) -> Fact:
@@ -68,7 +82,8 @@ async def weighed(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact
 def _weighed(note: Note, fact: Fact, held: Mapping[str, str], whole: str) -> Fact:
     mine = source(note, fact)
     why = "" if mine == "user" else next((held[part] for part in parts(fact) if part in held), whole)
-    return replace(bounded(fact, mine), held=why)
+    weight = bounded(fact, mine)
+    return replace(weight, held=why, category=_unwished(fact) if reported(note, fact) else weight.category)
 
 
 def bounded(fact: Fact, whose: str) -> Fact:

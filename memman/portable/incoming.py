@@ -17,7 +17,8 @@ class Item:
     `key` names it within its format for good, so that it comes in once, '' for what it says; `at` is when it was
     said (Unix milliseconds), 0 where nobody knows. `replaces` is the key of the item that it takes the place of,
     `edits` the uid of the memory, and `memory` that of the one that says so already. `repository` and `scope` are what
-    it holds for, '' for what the command says; `lifted` are those words of others that a person makes their own.
+    it holds for, '' for what the command says; `folder` is the one that was worked in, '' for an unknown one, and
+    `lifted` are those words of others that a person makes their own.
     """
 
     text: str
@@ -29,6 +30,7 @@ class Item:
     entities: tuple[str, ...] = ()
     repository: str = ""
     scope: str = ""
+    folder: str = ""
     agent: str = ""
     session: str = ""
     replaces: str = ""

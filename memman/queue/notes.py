@@ -59,8 +59,10 @@ class _ClaimedRow(Row):
 # Whether one that came after it is stored: the drain goes by the order of ids, and looks at times for such alone.
 _OVERTAKEN = """EXISTS (SELECT 1 FROM note AS later
 WHERE later.store = note.store AND later.id > note.id AND later.state = 'done')"""
-# A note that was imported (its uid is a UUIDv8, as that of a turn may be) may be older than what is stored.
-_LATE = f"(again <> '' OR channel = 'note' AND substr(uid, 13, 1) = '8' OR {_OVERTAKEN})"
+# A note that was imported (its uid is a UUIDv8, as that of a turn may be) may be older than what is stored; so may a
+# turn that waited.
+_IMPORTED, _WAITED = "channel = 'note' AND substr(uid, 13, 1) = '8'", "channel = 'turn' AND retry_at > 0"
+_LATE = f"(again <> '' OR {_IMPORTED} OR {_WAITED} OR {_OVERTAKEN})"
 _NEXT = """
 (SELECT id FROM note WHERE state = 'pending' AND {which}
  AND (:store IS NULL OR store = :store) AND store NOT IN (SELECT value FROM json_each(:shut))

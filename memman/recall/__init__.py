@@ -13,7 +13,7 @@ from memman.recall.gate import CLOSE, gated, outstanding
 from memman.recall.labels import IN_TIME, stood_back
 from memman.recall.order import ordered, with_causes
 from memman.recall.rescore import rescored
-from memman.recall.supersede import current, doubted, newer_first, settled
+from memman.recall.supersede import current, doubted, newer_first, settled, with_newer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def answered(
         hits = outstanding(hits)
     if intent == "why":
         hits = with_causes(reader, hits[:limit], filters, limit)
+    if not asked.bare:
+        hits = with_newer(reader, hits, filters)
     hits = doubted(reader, hits, filters, limit)
     rows = reader.harmless(hit.row for hit in hits)
     hits = [hit if row is hit.row else hit.having(row=row) for hit, row in zip(hits, rows, strict=True)]

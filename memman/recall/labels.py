@@ -2,7 +2,7 @@
 
 from memman.model.reliability import by_person
 from memman.model.text import opposed, outdated
-from memman.model.trust import unverified
+from memman.model.trust import PROMPTED, REPORTED, SAID_AS, unverified
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,18 +21,21 @@ UNCONFIRMED = "unconfirmed"
 def labels(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, tuple[str, ...]]:
     """Return the labels of those of `ids` that have any, as of `now`.
 
-    That only an agent has said it, that it contradicts what people stand behind, that it holds no longer or names a
-    file that has changed.
+    That only an agent has said it, or how it was said, that it contradicts what people stand behind, that it holds no
+    longer or names a file that has changed.
     """
     if not (ids := list(ids)):
         return {}
     lone, against = reader.unconfirmed(ids), reader.contradicts(ids)
     ends, changed = reader.ends(ids), reader.changed_files(ids, now)
+    evidence = reader.evidence(ids)
     found: dict[int, tuple[str, ...]] = {}
     for memory in ids:
         said = against.get(memory, ())
         opposes = [opposed(said[0][1], len(said), sure=said[0][2])] if said else []
         known = [UNCONFIRMED] if memory in lone else []
+        kinds = {kind for kind, *_ in evidence.get(memory, ())} & {REPORTED, *([PROMPTED] if known else [])}
+        known += [SAID_AS[kind] for kind in sorted(kinds)]
         if told := (*known, *opposes, *outdated(ends.get(memory), changed.get(memory), now)):
             found[memory] = told
     return found
@@ -57,7 +60,7 @@ def labelled(reader: "SqliteReader", hits: "list[Hit]", now: int) -> "list[Hit]"
     """Return the hits with their labels, and in a store that is shared with their authors."""
     told = labels(reader, (hit.id for hit in hits), now)
     if told:
-        hits = [hit.having(labels=told[hit.id]) if hit.id in told else hit for hit in hits]
+        hits = [hit.having(labels=(*hit.labels, *told[hit.id])) if hit.id in told else hit for hit in hits]
     doubted = [hit.id for hit in hits if unverified(hit.row.source)]
     looked_at = {row for row, said in reader.evidence(doubted).items() if by_person(said)} if doubted else ()
     if looked_at:

@@ -2,10 +2,13 @@
 
 A superseded memory gives way: what finds it finds the one in force. Where history is asked for it is shown too, below
 that one and never without it. What is maybe replaced stands, marked, right behind the newer one; what contradicts,
-unconfirmed, a memory that people stand behind stands behind that one.
+unconfirmed, a memory that people stand behind stands behind that one. A hit that likely changes an older one stands
+before it, and what may change the best hit follows it, if the question did not find it.
 """
 
-from memman.model.trust import USER
+from memman.model.text import SHORT_ID
+from memman.model.trust import USER, unverified
+from memman.model.vocabulary import NEWER
 from memman.recall.hit import Anchor, Hit, Read
 from memman.store import outlasts
 
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
 
 # Puts the memory in force before the one it superseded.
 _AHEAD = 1e-6
+# From this weight on, in ten-thousandths, a memory stands before the one that it may change: as likely as not.
+_LIKELY = 5_000
+# And only where it answers the question nearly as well: of two about other things the better answer stays first.
+_CLOSE = 0.9
 
 
 def current(reader: "SqliteReader", anchors: list[Anchor], filters: "Filters") -> list[Anchor]:
@@ -81,6 +88,38 @@ def awaited(notes: "Iterable[WaitingRow]", filters: "Filters") -> set[str]:
     """Return the uids of what notes that wait are going to replace, if they may replace anything."""
     trusted = () if filters.past else (note for note in notes if note.source == USER)
     return {note.replaces for note in trusted if note.replaces}
+
+
+def with_newer(reader: "SqliteReader", hits: list[Hit], filters: "Filters") -> list[Hit]:
+    """Put a hit before the one that it likely changes; behind the best hit add what may change it and was not found."""
+    pairs = reader.later(hit.id for hit in hits)
+    if not pairs:
+        return hits
+    heirs = reader.heirs((new for _, new, _ in pairs), filters.as_of)
+    likeliest = {old: (heirs.get(new, new), weight) for old, new, weight in pairs}
+    admitted = reader.filtered((new for new, _ in likeliest.values()), filters)
+    rows = reader.rows(admitted - reader.ended(admitted, filters.as_of))
+    known, placed = {hit.id: hit for hit in hits}, [hit.id for hit in hits]
+    lone = reader.unconfirmed({*known, *rows})
+    for id_, (new, weight) in likeliest.items():
+        old, its, at = known[id_], known.get(new), placed.index(id_)
+        if new not in rows or new == id_ or (unverified(rows[new].source) and not unverified(old.row.source)):
+            continue
+        if its is None and id_ == hits[0].id and not old.doubtful:
+            its = Hit(rows[new], old.score - _AHEAD, old.confidence)
+            placed.insert(at + 1, new)
+        elif its and _alike(old, its, weight) and at < placed.index(new) and (new not in lone or id_ in lone):
+            its = its.having(score=old.score + _AHEAD, confidence=max(its.confidence, old.confidence))
+            placed.remove(new)
+            placed.insert(at, new)
+        if its:
+            known[new] = its.having(via=(NEWER, id_), labels=(f"newer than {old.row.uid[:SHORT_ID]}",))
+    return [known[memory] for memory in placed]
+
+
+def _alike(old: Hit, new: Hit, weight: int) -> bool:
+    """Whether both answer a question about as well, and the newer likely changes the older."""
+    return weight >= _LIKELY and new.score >= _CLOSE * old.score
 
 
 def doubted(reader: "SqliteReader", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:

@@ -25,7 +25,8 @@ class Rule:
     def pattern(self) -> re.Pattern[str]:
         """Return what it looks for."""
         token = self.row.get("token")
-        written = self.row["pattern"] if token is None else f"(?&start)(?P<secret>{token})(?&end)"
+        start = f"(?:(?&start)|(?={self.row['glued']}))" if "glued" in self.row else "(?&start)"
+        written = self.row["pattern"] if token is None else f"{start}(?P<secret>{token})(?&end)"
         return re.compile(_whole(written), re.ASCII)
 
     @cached_property

@@ -4,17 +4,19 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from errno import EACCES, EINVAL, EISDIR, ELOOP, EMLINK, ENXIO, EPERM
 from typing import IO
 
 from memman.config.places import FOLDER_MODE, open_file
 from memman.config.synced import linked, listing
 from memman.model.errors import CannotWrite
-from memman.sync.key import TooLarge
+from memman.sync.key import TooLarge, Unreadable
 from memman.sync.segment import MOST_BYTES, Name
 
 _HOST = re.compile(r"[0-9a-f]{16}")
 _DRAFT = ".new"
+# How one fails to open what is a pipe, a folder, a link, a socket or locked, and no segment.
+_NO_FILE = frozenset((EINVAL, EISDIR, ELOOP, EMLINK, ENXIO, EACCES, EPERM))
 
 
 def make(path: str) -> None:
@@ -57,15 +59,20 @@ class Folder:
         return {(host, name) for host, names in self.segments.items() for name in names}
 
     def read(self, host: str, file: str) -> bytes:
-        """Return the bytes of a file, none where it is not there any more. Raises CannotWrite and TooLarge."""
+        """Return the bytes of a file, none where it is not there any more.
+
+        Raises Unreadable for what is no file of its host's that may be read, and CannotWrite.
+        """
         try:
-            with self._part(host) as part, _opened(file, "rb", part) as content:
+            with self._part(host) as part, _opened(file, "rb", part, os.O_NOFOLLOW) as content:
                 if (size := os.fstat(content.fileno()).st_size) > MOST_BYTES:
                     raise TooLarge
                 return content.read(size)
         except FileNotFoundError:
             return b""
         except OSError as error:
+            if error.errno in _NO_FILE:
+                raise Unreadable from error
             raise CannotWrite(f"{self.path}/{host}/{file} could not be read ({error.strerror})") from error
 
     def write(self, host: str, name: Name, sealed: bytes) -> None:
@@ -114,5 +121,5 @@ class Folder:
                     os.remove(name, dir_fd=part)
 
 
-def _opened(name: str, mode: str, part: int) -> IO[bytes]:
-    return open(name, mode, opener=partial(open_file, folder=part))
+def _opened(name: str, mode: str, part: int, more: int = 0) -> IO[bytes]:
+    return open(name, mode, opener=lambda path, flags: open_file(path, flags | more, folder=part))

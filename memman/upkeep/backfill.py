@@ -86,7 +86,8 @@ def lacking(store: SqliteStore, fingerprint: Fingerprint) -> int:
     """Count the memories that `fill` would embed."""
     with TranslatedErrors(store.path):
         number = store.reader.embedder_id(fingerprint)
-        return vectors.lacking(store.db, number, forgotten=fingerprint.provider in ON_MACHINE)
+        forgotten, renewed = fingerprint.provider in ON_MACHINE, fingerprint.provider == BUILTIN
+        return vectors.lacking(store.db, number, forgotten=forgotten, renewed=renewed)
 
 
 def resolved(db: apsw.Connection, fingerprint: Fingerprint) -> Fingerprint:

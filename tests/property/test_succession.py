@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from memman.embed.static import StaticTable
 from memman.judge.embedder import BuiltinEmbedder
-from memman.model.records import Draft, Edge, Fact, memory_uid
-from memman.model.uid import new_uid
+from memman.model.records import Draft, Edge, Fact
+from memman.model.uid import memory_uid, new_uid
 from memman.pipeline.context import index
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore

@@ -15,7 +15,8 @@ from memman.config import synced
 from memman.config.env import Settings
 from memman.drain.failpoint import reach
 from memman.drain.stores import Stores
-from memman.model.records import Draft, Edge, Fact, Note, Provenance, Scope, memory_uid
+from memman.model.records import Draft, Edge, Fact, Note, Provenance, Scope
+from memman.model.uid import memory_uid
 from memman.model.vocabulary import STATUSES
 from memman.store.sqlite import index, purge, record_log, rules, undo
 from memman.sync import key as keys

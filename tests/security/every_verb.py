@@ -120,7 +120,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "why": ("{memory}",),
 }
 # The same with an option that changes what they may do.
-MORE = {"doctor": ("--fix", "--billable"), "forget": ("--undo",), "insights reinstate": ("--undo",), "scan": ("--fix",)}
+MORE = {"doctor": ("--billable",), "forget": ("--undo",), "insights reinstate": ("--undo",), "scan": ("--fix",)}
 TEXTS = (
     "We deploy billing to Fly.io from the main branch.",
     "Redis caches the invoices of the billing service.",

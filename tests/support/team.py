@@ -6,8 +6,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from memman.model.records import Draft, Fact, Note, Provenance, Scope, memory_uid
-from memman.queue.entry import new_uid
+from memman.model.records import Draft, Fact, Note, Provenance, Scope
+from memman.model.uid import memory_uid, new_uid
 from memman.store.postgres.exchange import connect, exchange
 from memman.store.postgres.server import Server
 from memman.store.records import Parts, Record

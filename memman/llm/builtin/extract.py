@@ -31,6 +31,8 @@ WORTH = 0.4
 # The sentences of a short paragraph are stored apart where each is worth this by itself and none refers to another;
 # else what one says may be understood only with the rest (docs/adr/0036).
 STANDS = 0.8
+# How a statement begins that a line introduces, which all of its sentences may need: "Never: ".
+_LED = re.compile(r"[^.!?:\n]{1,160}: ")
 # A longer text is kept as it is, and not judged.
 LONGEST = 16_000
 # What each kind of statement is stored as.
@@ -103,7 +105,8 @@ def rated(statements: Sequence[str], judge: Judge) -> Iterator[tuple[str, float,
     judged = iter(judge.lines([*chain.from_iterable(cut)]))
     for statement, parts in zip(statements, cut, strict=True):
         found = [(part, *next(judged)) for part in parts]
-        if all(worth >= STANDS for _, worth, _ in found) and not any(map(refers, parts[1:])):
+        alone = all(worth >= STANDS for _, worth, _ in found) and not any(map(refers, parts[1:]))
+        if alone and (len(parts) == 1 or not _LED.match(statement)):
             yield from found
         else:
             _, worth, kind = max(found, key=lambda one: one[1])

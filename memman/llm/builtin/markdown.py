@@ -10,7 +10,7 @@ from memman.config.places import split_lines
 Kind = Literal["prose", "item", "code"]
 
 _FENCE = re.compile(r"\s{0,8}(`{3,}(?=[^`]*$)|~{3,})")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(\S.*)")
+_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(\S.*)")
 _ITEM = re.compile(r"(\s*)(?:[-*+•‣◦\u2013]|\(?\d{1,3}[.)])\s+(?=\S)")
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _RULE = re.compile(r"\s*(?:[-=*_]\s*){3,}$")
@@ -23,7 +23,7 @@ _RECORD = re.compile(
     r"|[A-Z][\w.-]{0,30}(?: [\w.-]{1,30}){0,2}:\s|[a-z][\w.-]{0,30}:\s"
     r"|[A-Z][A-Z0-9_]+=)",
 )
-_SENTENCE = re.compile(r"[.!?]\s")
+_SENTENCE = re.compile(r"(?<!\.\w)[.!?]\s(?!\s*[a-z])")
 _PAIR = re.compile(r"[a-z][\w.-]{0,30}:\s")
 _WRAP = 45  # characters; a shorter line was ended on purpose, not wrapped
 _FULL = 60  # characters; a line as long that ends no sentence goes on in the next, also where that begins like a pair
@@ -44,7 +44,7 @@ _TASKS = {" ": "to do: ", "x": "done: ", "X": "done: "}
 class Block:
     """A run of text of one kind. `fresh` labels have not been carried by any block before; code may be `introduced`.
 
-    Of the labels the `leads` are what introduces it: a line above it, or else the heading that it stands under.
+    Of the labels the `leads` are what introduces it: a line above it, or else the headings that it stands under.
     """
 
     kind: Kind
@@ -61,8 +61,11 @@ class _Reader:
     """Turns lines into blocks, remembering the labels in force."""
 
     headings: tuple[str, ...] = ()
+    path: tuple[tuple[int, str], ...] = ()
     leads: tuple[tuple[int, str], ...] = ()
     fresh: bool = False
+    untold: bool = False
+    depth: int = 0
     after_blank: bool = False
     indented: bool = False
     kind: Kind = "prose"
@@ -78,10 +81,16 @@ class _Reader:
     def block(self, kind: Kind, text: str, *, within: bool = False) -> Block:
         leads = tuple(lead for _, lead in self.leads)
         within = within or (self.fresh and bool(leads))
-        made = Block(kind, text, self.labels, self.fresh, within, leads or self.headings[-1:], self.begun)
-        if self.fresh:
-            self.fresh = False
-            self.headings = self.headings[-1:]
+        if kind == "prose" and [level for level, _ in self.path] == [1]:
+            self.path = ()  # the title of a text that says something below it introduces none of its sections
+        above = tuple(heading for _, heading in self.path) or self.headings[-1:]
+        labels = self.labels
+        if kind == "item" and not leads:
+            labels = (*(one for one in self.headings if one not in above), *above)
+        elif kind == "item" and not self.untold:
+            labels = leads  # the nearest line introduces a list, not the heading above that
+        made = Block(kind, text, labels, self.fresh, within, leads or above, self.begun)
+        self.fresh, self.untold, self.headings = False, False, self.headings[-1:]
         return made
 
     def flush(self) -> Iterator[Block]:
@@ -100,46 +109,45 @@ class _Reader:
 
     def label(self, depth: int, text: str) -> None:
         """Put `text` in force for what is indented deeper than `depth`."""
-        self.leads, self.fresh = (*self.leads, (depth, text.rstrip("*_").rstrip(": ").lstrip("*_"))), True
+        self.leads, self.fresh = (*self.leads, (depth, bare(text))), True
 
-    def lead_in(self) -> Iterator[Block]:
-        """Make a label of a short line, or of the sentence that ends the prose with a colon, just before its items."""
-        text = "\n".join(self.lines)
-        if len(self.lines) == 1 and len(text) <= _LABEL and text[-1] not in _ENDED:
+    def lead_in(self, following: str) -> Iterator[Block]:
+        """Make a label of what introduces a list: the line of prose before it, or the item that it is in."""
+        if self.kind == "prose":
+            yield from self.introduce()
+        elif self.lines and _indent(following) > self.depth and _introduces(" ".join(self.lines)):
+            self.label(self.depth, " ".join(self.lines))
             self.lines = []
-            yield from self.leave(-1)
-            self.label(-1, text)
-        yield from self.ended_by_colon()
 
-    def ended_by_colon(self) -> Iterator[Block]:
-        """Make a label of the sentence that ends the prose with a colon."""
+    def introduce(self, ends: str = "") -> Iterator[Block]:
+        """Make a label of the last sentence of the prose, if it may introduce what follows and ends as asked."""
         text = "\n".join(self.lines)
-        if not text.rstrip("*_").endswith(":"):
-            return
         start = max((end.end() for end in _SENTENCE.finditer(text)), default=0)
-        if len(text) - start <= _LABEL:
+        if _introduces(text[start:]) and text.rstrip("*_").endswith(ends):
             self.lines = [text[:start].strip()] if start else []
             yield from self.flush()
             yield from self.leave(-1)
-            self.label(-1, text[start:])
+            self.label(-1, " ".join(text[start:].split()))
 
-    def heading(self, text: str) -> Iterator[Block]:
+    def heading(self, level: int, text: str) -> Iterator[Block]:
         if self.fresh and len(self.labels) >= _DEPTH:
             yield Block("prose", ": ".join(self.labels))
             self.fresh = False
         above = self.labels if self.fresh else ()
-        self.headings = (*above, text.strip("# :") or text)
-        self.leads, self.fresh = (), True
+        said = bare(text.strip("# ")) or text
+        self.headings = (*above, said)
+        self.path = (*(one for one in self.path if one[0] < level), (level, said))
+        self.leads, self.fresh, self.untold = (), True, True
 
     def item(self, indent: int, text: str, *, parent: bool) -> Iterator[Block]:
         yield from self.leave(indent)
         task = _TASK.match(text)
         if task:
             text = _TASKS[task[1]] + text[task.end() :]
-        if len(text) <= _LABEL and parent and text[-1:] not in ".!?":
+        if parent and len(text) <= _LABEL:
             self.label(indent, text)
         else:
-            self.kind, self.lines, self.begun = "item", [text], self.number
+            self.kind, self.lines, self.begun, self.depth = "item", [text], self.number, indent
 
     def row(self, line: str) -> Iterator[Block]:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -168,26 +176,29 @@ class _Reader:
         if self.lines:
             self.lines.append(text)
             return
-        if (self.after_blank or dedented or self.kind == "item") and not self.fresh:
+        within = self.indented and self.leads
+        if (self.after_blank or dedented or self.kind == "item") and not self.fresh and not within:
             yield from self.leave(-1)
-        self.kind, self.lines, self.begun = "prose", [text], self.number
-        if following:
-            yield from self.ended_by_colon()
+        self.kind, self.lines, self.begun = "item" if within else "prose", [text], self.number
+        if following and not within:
+            yield from self.introduce(":")
 
     def line(self, line: str, following: str) -> Iterator[Block]:
         heading, item = _HEADING.match(line), _ITEM.match(line)
         if _ROW.match(line):
             if not self.header:
+                yield from self.lead_in(line)
                 yield from self.flush()
             yield from self.row(line)
             return
         self.header = []
-        if item and self.kind == "prose":
-            yield from self.lead_in()
+        begins = line if line.strip() else following
+        if _ITEM.match(begins) or _ROW.match(begins):
+            yield from self.lead_in(begins)
         if heading or item or _RULE.match(line) or not line.strip():
             yield from self.flush()
         if heading:
-            yield from self.heading(heading[1])
+            yield from self.heading(len(heading[1]), heading[2])
         elif item and not _RULE.match(line):
             deeper = _ITEM.match(following)
             text = line[item.end() :].strip()
@@ -196,6 +207,20 @@ class _Reader:
         elif line.strip() and not _RULE.match(line):
             yield from self.text(line, following)
         self.after_blank = not line.strip()
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def bare(text: str) -> str:
+    """Return a label without the marks around it."""
+    return text.strip("*_").rstrip(": ").rstrip("*_").rstrip(".!")
+
+
+def _introduces(text: str) -> bool:
+    """Whether a text may introduce a list: what is said to its end does so only if it is short."""
+    return bool(text) and (len(text) <= _LABEL or text.rstrip("*_")[-1:] not in ".!?\u3002\uff01\uff1f")
 
 
 def _titles(line: str, text: str) -> bool:

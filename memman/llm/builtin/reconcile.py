@@ -5,12 +5,14 @@ the older one is marked (docs/adr/0048).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import exp, log
 from typing import Any
 
 from memman.judge.judge import Judge, Relation
 from memman.judge.retirement import LEAST, MAYBE, SURE
 from memman.llm.builtin.split import extent, sentences
 from memman.model.answer import said
+from memman.model.vocabulary import NEWER
 
 # A sentence of a memory worth this is not retired with the rest of it.
 WORTH = 0.8
@@ -18,6 +20,10 @@ WORTH = 0.8
 LONGEST = 300
 # What is less likely than not to hold no longer is not marked.
 LIKELY = 0.5
+# How probably a statement changes the memory nearest to it, in other words: what the log odds that it ends that memory
+# count, and the cosine, and what is added. From BESIDE on recall shows both (docs/adr/0056).
+_ODDS, _COSINE, _ADDED = 0.6, 10.0, -2.75
+BESIDE = 0.4
 # Of the memories that a statement is compared with, so many at most are looked at to the end.
 BEARS = 2
 # A statement, and the memories it is compared with.
@@ -27,12 +33,17 @@ Judged = tuple[float, dict[str, Any]]
 
 
 def reconcile(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
-    """Answer {"verdicts": [...], "causes": []}: what caused what takes a model."""
+    """Answer {"verdicts": [...], "causes": [...]}: of what caused what, which takes a model, only what is newer."""
     facts, memories = _stated(payload["facts"]), _stated(payload["memories"])
     found = [one for fact in facts for one in _verdicts(fact, memories, judge)] if judge else []
     # The surest first: a note may do only so much.
-    verdicts = [verdict for _, verdict in sorted(found, key=lambda one: -one[0])]
-    return {"verdicts": verdicts, "causes": []}
+    found.sort(key=lambda one: -one[0])
+    causes = [
+        {"cause": f"f{one['fact']}", "effect": f"m{one['memory']}", "kind": NEWER, "confidence": chance}
+        for chance, one in found
+        if one["action"] == NEWER
+    ]
+    return {"verdicts": [one for _, one in found if one["action"] != NEWER], "causes": causes}
 
 
 def groups(payload: Mapping[str, Any]) -> list[Group]:
@@ -69,6 +80,15 @@ def _verdicts(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], ju
         action = "MAYBE" if band < SURE or _more(old["text"], new, judge) else _ends(relation)
         reason = f"says otherwise, {share:.0%} sure"
         yield share, {"fact": fact["n"], "action": action, "memory": old["n"], "reason": reason}
+    nearest = fact["near"][0]
+    share = next((share for n, _, (share, _) in ranked if n == nearest), 0.0)
+    if not likely and 0 < share < LIKELY and (chance := _changed(share, fact["cosines"][nearest])) >= BESIDE:
+        yield chance, {"fact": fact["n"], "action": NEWER, "memory": memories[nearest]["n"]}
+
+
+def _changed(share: float, cosine: float) -> float:
+    """Return how probably a statement changes the memory nearest to it, which it ends as probably as `share`."""
+    return 1 / (1 + exp(-_ADDED - _COSINE * cosine - _ODDS * log(share / (1 - share))))
 
 
 def _comparable(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]]) -> list[int]:

@@ -145,8 +145,9 @@ def _labelled(block: Block, text: str) -> str:
     """
     kept = block.leads if block.kind == "item" else ()
     labels = block.labels if block.fresh or not _whole(text) else kept
-    said = text.casefold()
-    return ": ".join([*(label for label in dict.fromkeys(labels) if not said.startswith(label.casefold())), text])
+    said = f"{text.casefold()} "
+    told = [one for one in dict.fromkeys(labels) if not said.startswith((f"{one} ".casefold(), f"{one}:".casefold()))]
+    return ": ".join([*told, text])
 
 
 def extent(text: str) -> int:
@@ -158,7 +159,7 @@ def _joined(told: list[str]) -> str:
     return "".join(one if one[-1] in _FULL_WIDTH else f"{one} " for one in told).rstrip()
 
 
-def _statements(block: Block) -> list[str]:
+def statements(block: Block) -> list[str]:
     """Leave a short block whole; cut another into sentences, those that lean on their predecessor joined to it."""
     told = [sentence for sentence in sentences(block.text) if not _COURTESY.match(sentence)]
     if sum(map(extent, told)) <= PARAGRAPH:
@@ -170,6 +171,9 @@ def _statements(block: Block) -> list[str]:
             found[-1] = _glue(found[-1], sentence)
         else:
             found.append(sentence)
+    if block.kind == "item" and block.leads:
+        room = max(MAX_CHARS - sum(map(len, block.leads)), MAX_CHARS // 2)
+        return [_labelled(block, piece) for one in found for piece in cut(one, room)]
     return [_labelled(block, found[0]), *found[1:]] if found else []
 
 
@@ -203,7 +207,7 @@ def _merged(note: str, *, bare: bool) -> list[str]:
             label = ": ".join(block.labels) + ":\n" if block.labels and (block.fresh or not lead) else ""
             found.append(lead + label + block.text)
             continue
-        made = _statements(block)
+        made = statements(block)
         if made and found and not block.labels:
             # A word or two begin what follows them: a title, more often than not.
             last = n == len(read) - 1

@@ -8,6 +8,7 @@ from typing import Any
 
 from memman.judge.judge import Judge, Span
 from memman.llm.builtin.extract import STANDS, described
+from memman.llm.builtin.markdown import bare, blocks
 from memman.llm.builtin.split import MAX_CHARS, asks, breaks, extent, extents, refers, sentences
 from memman.model.answer import answering
 
@@ -28,16 +29,17 @@ BREATH, BESIDE = 300, 0.5
 # A text of so many letters is kept with what it answers: a question, or what is so near to it in what it speaks of.
 SHORT, ABOUT = 60, 0.3
 # What parts the items of a list, and paragraphs.
-_ITEM = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+\u2022#>]|\d{1,3}[.)])\s)")
+_MARK = r"(?:[-*+>\u2022\u2023\u25e6\u2013]|#{1,6}|\(?\d{1,3}[.)])\s"
+_ITEM = re.compile(rf"\n\s*\n|\n(?=\s*{_MARK})")
 # What an item of a list begins with; a message may begin with a number that answers something.
-_ITEM_MARK, _BULLET = re.compile(r"^(?:[-*+\u2022#>]|\d{1,3}[.)])\s+"), re.compile(r"^[-*+\u2022#>]\s+")
+_ITEM_MARK, _BULLET = re.compile(rf"^{_MARK}\s*"), re.compile(r"^(?:[-*+>\u2022\u2023\u25e6\u2013]|#{1,6})\s+")
 # Letters; anything shorter says nothing by itself.
 _SHORTEST = 6
 # What only turns to whom is spoken to, or assents, before what is said.
 _ADDRESS = re.compile(
     r"^(?:(?:(?:no|nope|nah|yes|yeah|yep|ok|okay|right|good|great|thanks|thx|hm+|ah+|oh|hey|hi|morning|actually|listen"
-    r"|i (?:already )?told you)\s*[,.!:;\u2014\uff0c-]+|btw,?|fyi,?|by the way,?|one more(?: thing)?:"
-    r"|please note(?: that|:)|(?:please )?remember(?: that|:))\s*)*",
+    r"|i (?:already )?told you)\s*(?:[,.!:;\u2014\uff0c]|-(?!\w))+|btw,?|fyi,?|by the way,?|one more(?: thing)?:"
+    r"|noted:|please note(?: that|:)|(?:please )?remember(?: that|:))\s*)*",
     re.IGNORECASE,
 )
 _EDGES = " \t\n,;\uff0c\uff1b"
@@ -69,15 +71,16 @@ def worth(said: str, judge: Judge) -> float:
 
 def whole(said: str, statement: str, before: str, judge: Judge | None) -> str:
     """Return a statement of a message with what stands around it, and with what it answers, where it needs that."""
-    if judge and _stands(judge, [statement])[0]:
-        return _unaddressed(statement)
     parts = _pieces(said)
     texts = [_flat(said[start:end]) for start, end in parts]
+    leads = _leads(said, parts)
     told = {n for n, text in enumerate(texts) if text in statement or statement in text}
+    if judge and not any(leads[n] for n in told) and _stands(judge, [statement])[0]:
+        return unaddressed(statement)
     if not told:
         return statement
     first, last = _breaths(parts, texts, told, set())[0]
-    return _answering(_introduced(texts, first, last), before, judge)
+    return _answering(_introduced(texts, leads, first, last), before, judge)
 
 
 def _worth(said: str, judge: Judge | None, least: float, most: int = BREATH) -> Iterator[tuple[str, str]]:
@@ -94,6 +97,7 @@ def _worth(said: str, judge: Judge | None, least: float, most: int = BREATH) -> 
         return
     parts = _pieces(said)
     texts = [_flat(said[start:end]) for start, end in parts]
+    leads = _leads(said, parts)
     kinds = dict[int, tuple[float, str]]()
     for n, (start, end) in enumerate(parts):
         read = [(span.worth, span.kind) for span in worthy if span.start < end and start < span.end]
@@ -103,15 +107,16 @@ def _worth(said: str, judge: Judge | None, least: float, most: int = BREATH) -> 
         kinds |= {
             n: one for n, one in zip(rest, judge.lines([texts[n] for n in rest]), strict=True) if one[0] >= BESIDE
         }
-    alone = {n for n, stands in zip(kinds, _stands(judge, [texts[n] for n in kinds]), strict=True) if stands}
+    stand = zip(kinds, _stands(judge, [texts[n] for n in kinds]), strict=True)
+    alone = {n for n, stands in stand if stands and not leads[n]}
     alone = alone if len(said) > most else set()
     for first, last in _breaths(parts, texts, kinds, alone, most):
         read = [kinds.get(n, (0.0, "")) for n in range(first, last + 1)]
-        if min(read)[0] and not any(map(refers, texts[first + 1 : last + 1])) and not _listed(texts, first, last):
+        if min(read)[0] and not any(map(refers, texts[first + 1 : last + 1])) and not any(leads[first : last + 1]):
             # Each stands by itself, and may end by itself.
-            yield from ((_unaddressed(texts[n]), kinds[n][1]) for n in range(first, last + 1))
+            yield from ((unaddressed(texts[n]), kinds[n][1]) for n in range(first, last + 1))
         else:
-            yield _introduced(texts, first, last), max(read)[1]
+            yield _introduced(texts, leads, first, last), max(read)[1]
 
 
 def _stands(judge: Judge, texts: Sequence[str]) -> list[bool]:
@@ -123,28 +128,32 @@ def _stands(judge: Judge, texts: Sequence[str]) -> list[bool]:
     ]
 
 
-def _listed(texts: Sequence[str], first: int, last: int) -> bool:
-    """Whether any of these is an item of a list that something introduces, or introduces one."""
-    items = [bool(_ITEM_MARK.match(text)) for text in texts[first : last + 1]]
-    return any(items) and not (all(items) and _introduction(texts, first) is None)
+def _leads(said: str, parts: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
+    """Return of each part of a message what introduces the list that it is an item of."""
+    listed = {
+        line: block.leads
+        for block in blocks(said)
+        if block.kind == "item"
+        for line in range(block.line, block.line + block.text.count("\n") + 1)
+    }
+    return [listed.get(said.count("\n", 0, start) + 1, ()) for start, _ in parts]
 
 
-def _introduction(texts: Sequence[str], n: int) -> int | None:
-    """Return what introduces the list that an item stands in; None for nothing."""
-    while n >= 0 and _ITEM_MARK.match(texts[n]):
-        n -= 1
-    return n if n >= 0 else None
-
-
-def _introduced(texts: Sequence[str], first: int, last: int) -> str:
-    """Join sentences, an item of a list behind the line that introduces it."""
-    before = _introduction(texts, first) if _ITEM_MARK.match(texts[first]) else None
-    told = [*([] if before is None else [texts[before]]), *texts[first : last + 1]]
-    joined = told[0]
-    for text in told[1:]:
-        ends = joined[-1:] in ":;,.!?"
-        joined += f"{' ' if ends or not _ITEM_MARK.match(text) else '; '}{_ITEM_MARK.sub('', text)}"
-    return _unaddressed(joined)
+def _introduced(texts: Sequence[str], leads: Sequence[tuple[str, ...]], first: int, last: int) -> str:
+    """Join sentences, the items of a list behind the lines that introduce it."""
+    labels = {label for some in leads for label in some}
+    joined, within = "", tuple[str, ...]()
+    for text, lead in zip(texts[first : last + 1], leads[first : last + 1], strict=True):
+        said = _ITEM_MARK.sub("", text)
+        if not lead and bare(said) in labels:
+            continue
+        if joined and lead != within:
+            joined += " " if joined[-1] in ";,.!?" else ". "
+        elif joined:
+            joined += " " if joined[-1] in ":;,.!?" or not _ITEM_MARK.match(text) else "; "
+        joined += ": ".join((*lead, said)) if lead != within else said
+        within = lead
+    return joined.strip(_EDGES) if leads[first] else unaddressed(joined)
 
 
 def _ordered(said: str, judge: Judge) -> Iterator[tuple[str, str]]:
@@ -152,10 +161,11 @@ def _ordered(said: str, judge: Judge) -> Iterator[tuple[str, str]]:
     if len(said.split()) <= FEW and _ORDERS.search(said) and not asks(said):
         *_, (worth, kind) = judge.lines([*AMONG, _flat(said)])
         if worth >= AMONG_WORTH:
-            yield _flat(said), kind
+            yield unaddressed(_flat(said)), kind
 
 
-def _unaddressed(text: str) -> str:
+def unaddressed(text: str) -> str:
+    """Return a statement without what only turns to whom is spoken to, or assents."""
     text = _BULLET.sub("", text)
     return (_ADDRESS.sub("", text) or text).strip(_EDGES)
 
@@ -255,6 +265,12 @@ def _read(said: str) -> list[tuple[int, int]]:
 
 
 def _statements(said: str) -> Iterator[str]:
+    parts = _pieces(said)
+    if any(leads := _leads(said, parts)):
+        texts = [_flat(said[start:end]) for start, end in parts]
+        told = (_introduced(texts, leads, n, n) for n in range(len(parts)))
+        yield from (one for one in told if one and len(one) <= MAX_CHARS and not asks(one))
+        return
     for paragraph in said.split("\n\n"):
         for sentence in sentences(paragraph):
             if len(sentence) <= MAX_CHARS and not asks(sentence):

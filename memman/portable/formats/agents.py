@@ -59,11 +59,12 @@ def _openclaw(path: str) -> str:
 def _of_codex(folder: str) -> Iterator[Item]:
     for group in _GROUP.split(files.text(f"{folder}/{INDEX}")):
         where = _FOLDER.search(group)
-        whose, scope = worked_in(where[1].strip()) if where else ("", PERSONAL)
+        worked = where[1].strip() if where else ""
+        whose, scope = worked_in(worked) if worked else ("", PERSONAL)
         for section in _SECTION.split(group)[1:]:
             heading, _, body = section.partition("\n")
             for text in () if heading.startswith("###") else passages(body):
-                yield _item("codex", text, f"{folder}/{INDEX}", repository=whose, scope=scope)
+                yield _item("codex", text, f"{folder}/{INDEX}", repository=whose, scope=scope, folder=worked)
 
 
 def _of_hermes(folder: str) -> Iterator[Item]:

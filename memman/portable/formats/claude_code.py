@@ -71,6 +71,7 @@ def _items(folder: str, bad: list[str]) -> Iterator[Item]:
                 category=_TYPES.get(str(more.get("type", ""))),
                 repository=whose,
                 scope=scope,
+                folder=worked,
                 agent="claude-code",
                 session=str(more.get("originSessionId", "")),
             )

@@ -8,6 +8,7 @@ from memman.config.places import data_dir
 from memman.config.repository import repository
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, here
 from memman.llm.builtin.markdown import Block, blocks
+from memman.llm.builtin.split import PARAGRAPH, extent, statements
 from memman.model.trust import IMPORT
 from memman.portable import files
 from memman.portable.incoming import OWN, Format, Found, Item
@@ -21,7 +22,14 @@ _INCLUDED = re.compile(r"@\S+$")
 
 def passages(text: str) -> Iterator[str]:
     """Yield the items and paragraphs of Markdown, each on one line behind its heading and what introduces it."""
-    yield from (" ".join(": ".join((*block.labels, block.text)).split()) for block in _said(text))
+    for block in _said(text):
+        yield from passage(block)
+
+
+def passage(block: Block) -> list[str]:
+    """Return a block on one line, behind what introduces it; a long item sentence by sentence, for so it is stored."""
+    whole = " ".join(": ".join((*block.labels, block.text)).split())
+    return statements(block) if block.kind == "item" and extent(whole) > PARAGRAPH else [whole]
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:

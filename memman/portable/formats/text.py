@@ -1,13 +1,18 @@
-"""A plain text file, one note a line."""
+"""A plain text file: a note a line, in a list or below a heading with what introduces it."""
 
 import os
+import re
 
+from memman.config.scope import REPOSITORY
+from memman.llm.builtin.markdown import Block, blocks
 from memman.portable import files
+from memman.portable.formats.rules import passage
 from memman.portable.incoming import Format, Found, Item
 
 _ENDINGS = ("", ".txt", ".text")
 # How files begin that are something else.
 _ELSE = ("{", "[", "---", "SQLite format")
+_LACKS = ("dates: every line counts as said today",)
 
 
 def _fits(path: str) -> bool:
@@ -16,9 +21,15 @@ def _fits(path: str) -> bool:
 
 
 def _read(path: str) -> Found:
-    lines = [line.strip() for line in files.text(path).split("\n")]
-    lacks = ("dates: every line counts as said today",)
-    return Found(tuple(Item(line) for line in lines if line), lacks)
+    # Each line is a paragraph, but for rows of a table and what is indented below a line.
+    read = blocks(re.sub(r"\n(?![ \t|])", "\n\n", files.text(path)))
+    return Found(tuple(item for block in read for item in _items(block)), _LACKS)
 
 
-FORMAT = Format("text", "a text file, one note a line", _fits, _read)
+def _items(block: Block) -> list[Item]:
+    """Return the notes of a block; a list that something introduces holds in one place."""
+    scope = REPOSITORY if block.kind == "item" and block.leads else ""
+    return [Item(text, scope=scope) for text in (block.text.split("\n") if block.kind == "code" else passage(block))]
+
+
+FORMAT = Format("text", "a text file, one note a line, items with the line before their list", _fits, _read)

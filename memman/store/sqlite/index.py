@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from memman.model import vocabulary
-from memman.model.vocabulary import EDGE_KINDS
+from memman.model.vocabulary import EDGE_KINDS, NEWER
 from memman.secrets import SCREEN
 from memman.sqlite import id_list
 from memman.store import records
@@ -34,9 +34,10 @@ RECEIPT, RULE = "receipt", "rule"
 STAMPED = ("agent", "session", "cwd", "repository", "revision", "host", "user")
 # How the detail of an edge begins that a person made; no rule of ours changes or drops it.
 MANUAL = "manual"
-CAUSAL = EDGE_KINDS.index("causal")
+# Kinds of edges of which each was decided about, by a model, the judge or a person.
+DECIDED_KINDS = ("causal", NEWER)
 # Edges that somebody decided about; all others are worked out.
-DECIDED = f"(kind = {CAUSAL} OR detail GLOB '{MANUAL}*')"
+DECIDED = f"(kind IN ({', '.join(str(EDGE_KINDS.index(kind)) for kind in DECIDED_KINDS)}) OR detail GLOB '{MANUAL}*')"
 # Settings that are named after a memory, and the part of its state that each tells.
 _MARKS = {
     vocabulary.PROTECTED: records.PROTECTED,

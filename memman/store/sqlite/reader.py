@@ -4,7 +4,7 @@ import os
 
 import apsw
 
-from memman.model.vocabulary import BUILTIN, HIDDEN, MAYBE, REPLACED
+from memman.model.vocabulary import BUILTIN, EDGE_KINDS, HIDDEN, MAYBE, NEWER, REPLACED
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
 from memman.store import EdgeRow, MemoryRow
@@ -54,6 +54,14 @@ WITH RECURSIVE step(old, new) AS (
 SELECT step.old, n.id, n.uid FROM step CROSS JOIN memory n ON n.id = step.new
 WHERE n.status NOT IN {HIDDEN} AND NOT ({_GONE.format("n")}) AND n.uid <> step.old
     AND NOT EXISTS (SELECT 1 FROM freshness WHERE memory = n.id AND ends_at <= coalesce(?2, {_NOW}))
+"""
+
+# What may say otherwise than older memories, the likeliest last.
+_LATER = f"""
+SELECT link.dst, n.id, link.weight FROM link
+CROSS JOIN memory n ON n.id = link.src CROSS JOIN memory o ON o.id = link.dst
+WHERE link.dst {LISTED} AND link.kind = {EDGE_KINDS.index(NEWER)} AND n.valid_from > o.valid_from
+ORDER BY link.weight, n.valid_from, n.id, link.dst
 """
 
 # The columns that hold what somebody said.
@@ -294,6 +302,10 @@ class SqliteReader:
             return found
         there = scopes.kept(self.db, [memory for memory, _ in found.values()], held)
         return {old: new for old, new in found.items() if new[0] in there}
+
+    def later(self, ids: "Iterable[int]") -> list[tuple[int, int, int]]:
+        """Return (older, newer, weight) of what may say otherwise than each of `ids`, the likeliest last."""
+        return list(self.db.execute(_LATER, (id_list(ids),)))
 
     def contradicts(
         self, ids: "Iterable[int]", as_of: int | None = None, held: "frozenset[int] | None" = None

@@ -80,7 +80,7 @@ def last_session(
     """Return origin, id and newest moment of our last session `here`, but the `other`, that left something `since`."""
     sql = (
         "SELECT m.origin, r.session, m.recorded_at, r.repository FROM memory m CROSS JOIN receipt r ON r.note = m.note"
-        " WHERE m.id > (SELECT max(id) FROM memory) - ? AND m.recorded_at > ? AND m.status = 'current'"
+        " WHERE m.id > (SELECT max(id) FROM memory) - ? AND m.recorded_at > ? AND m.status IN ('current', 'review')"
         " AND r.session NOT IN ('', ?) AND NOT EXISTS"
         " (SELECT 1 FROM authorship WHERE memory = m.id AND author NOT IN ('', ?)) ORDER BY m.id DESC"
     )
@@ -90,11 +90,12 @@ def last_session(
     return None
 
 
-def kept(db: "apsw.Connection", origin: str) -> tuple[int, int]:
-    """Count the current memories of an origin, and those of others that they took the place of."""
+def kept(db: "apsw.Connection", origin: str) -> tuple[int, int, int]:
+    """Count the current memories of an origin, those of others that they took the place of, and what is in review."""
     sql = (
-        "SELECT count(*), total((SELECT count(*) FROM memory o WHERE o.superseded_by = m.id AND o.origin <> m.origin))"
-        " FROM memory m WHERE m.origin = ? AND m.status = 'current'"
+        "SELECT total(m.status = 'current'), total(m.status = 'review'), total("
+        "(SELECT count(*) FROM memory o WHERE o.superseded_by = m.id AND o.origin <> m.origin))"
+        " FROM memory m WHERE m.origin = ? AND m.status IN ('current', 'review')"
     )
-    count, replaced = next(db.execute(sql, (origin,)))
-    return count, int(replaced)
+    count, held, replaced = map(int, next(db.execute(sql, (origin,))))
+    return count, replaced, held

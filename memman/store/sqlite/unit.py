@@ -21,7 +21,7 @@ from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
 from memman.store.records import KIND_OF, Parts, body, named
 from memman.store.sqlite import authorship, claims, doubts, index, linkers, record_log, rejected, vectors
-from memman.store.sqlite.index import HOLDS, MANUAL
+from memman.store.sqlite.index import DECIDED_KINDS, HOLDS, MANUAL
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 from memman.store.sqlite.unconfirmed import BEARS_OUT, SURELY, VERIFIED
 from memman.store.sqlite.unconfirmed import MAYBE as UNSURE
@@ -29,7 +29,6 @@ from memman.store.sqlite.unconfirmed import MAYBE as UNSURE
 # Two neighbours either side: the measured optimum of the context column.
 CONTEXT = 2
 _MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
-CAUSES = "causal"
 # What the log tells of how a memory stood and stands.
 TOLD = ("status", "superseded_by", "valid_to")
 # The cell that a memory's vector belongs to.
@@ -351,7 +350,7 @@ class SqliteUnit:
         """Store edges; of two with the same ends and kind a person's stays, or else the heavier."""
         decided: dict[int, Parts] = {}
         for edge in edges:
-            if edge.kind == CAUSES:
+            if edge.kind in DECIDED_KINDS:
                 if self._lighter(edge):
                     decided.setdefault(edge.src, {})[self._edge(edge)] = _weighed(edge)
                 continue

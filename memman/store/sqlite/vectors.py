@@ -51,11 +51,12 @@ def wipe(db: apsw.Connection, memories: Sequence[int], provider: str = "*") -> N
     outdate(db, memories)
 
 
-def lacking(db: apsw.Connection, embedder: int | None, *, forgotten: bool) -> int:
-    """Count the memories without a vector of `embedder`, hidden ones if wanted."""
+def lacking(db: apsw.Connection, embedder: int | None, *, forgotten: bool, renewed: bool) -> int:
+    """Count the memories without a vector of `embedder`, hidden ones if wanted, and if `renewed` the outdated ones."""
     has = "SELECT 1 FROM vector v WHERE v.embedder = ? AND v.memory = m.id"
-    sql = f"SELECT count(*) FROM memory m WHERE (? OR {_LIVE}) AND NOT EXISTS ({has})"
-    return int(db.execute(sql, (forgotten, embedder)).get)
+    lacks = f"(NOT EXISTS ({has}) OR ? AND m.id IN (SELECT memory FROM outdated))"
+    sql = f"SELECT count(*) FROM memory m WHERE (? OR {_LIVE}) AND {lacks}"
+    return int(db.execute(sql, (forgotten, embedder, renewed)).get)
 
 
 def memories(db: apsw.Connection) -> int:

@@ -64,3 +64,11 @@ def test_an_error_is_told_in_any_encoding(narrow, closed):
     done = box.memman("recall", "--store", "記憶", "x", before=shell, text=False)
     assert done.returncode == 2
     assert done.stderr.count(b"\n") == (not closed)
+
+
+def test_half_a_character_of_utf_16_is_no_reason_to_refuse(box):
+    """A lone surrogate becomes U+FFFD, both halves one character; other bytes that are no UTF-8 are refused."""
+    for raw, code in ((b"x \xed\xa0\xbd y", 0), (b"z \xed\xa0\xbd\xed\xb8\x80", 0), (b"w \xed", 2), (b"v \xff", 2)):
+        done = box.memman("remember", "-", input=raw, text=False)
+        assert done.returncode == code, done.stderr
+    assert box.queue("SELECT text FROM note ORDER BY id") == ["x \ufffd y", "z \U0001f600"]

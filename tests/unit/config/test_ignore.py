@@ -134,17 +134,26 @@ def test_what_a_link_leads_to_is_left_out(box, tree):
     assert box.memman("remember", "x is y", cwd=tree / "hr").returncode == 0
 
 
-@pytest.mark.parametrize("written", ["\ufeffhr/\n", "./hr\n", "hr # salaries\n", "h?\n", "hr/\r\n"])
+@pytest.mark.parametrize(
+    "written",
+    ["\ufeffhr/\n", "./hr\n", "hr # salaries\n", "h?\n", "hr/\r\n", "~/tree/hr\n", "{}/hr\n", "HR\n", "/Hr/\n"],
+)
 @pytest.mark.parametrize("code", ["utf-8", "utf-16"])
 def test_a_list_is_understood_as_people_write_it(box, tree, written, code):
-    """A byte order mark, `./`, a comment behind a pattern, `?`, UTF-16: what is named is left out, the rest is not."""
-    (tree / ".memmanignore").write_bytes(written.encode(code))
+    """A byte order mark, `./`, comments, `?`, UTF-16, the home, a whole path, capitals: the rest is not left out."""
+    (tree / ".memmanignore").write_bytes(written.replace("{}", str(tree)).encode(code))
     assert box.memman("remember", "Ada earns a lot.", cwd=tree / "hr").returncode == 2
     assert box.memman("remember", "The build takes a minute.", cwd=tree / "src").returncode == 0
 
 
 @pytest.mark.parametrize(
-    "line", [b"!src\n", b"[hs]r\n", b"h\\r\n", b"../x\n", b"m\xfcller\n", b'"hr"\n', b"h\0r\0\n\0"]
+    "line",
+    [
+        *(b"!src\n", b"[hs]r\n", b"h\\r\n", b"../x\n", b"m\xfcller\n", b'"pay"\n', b"h\0r\0\n\0", b"{pay,pets}\n"),
+        *(b"pay, pets\n", b"pay,pets\n", b"pay; ok\n", b"pay // salaries\n", b"pay//salaries\n", b"- pay\n", b"-pay\n"),
+        *(b"'pay'\n", b"`pay`\n", b"^pay$\n", b"pay|pets\n", b"<pay>\n", b"pay:\n", b"%HOME%/pay\n", b"a/$USER\n"),
+        *(b"~nobody-here/pay\n", b"pay pets\n", "pay\u200b\n".encode(), b"\xff\xff\x00\n", b"syntax: glob\n"),
+    ],
 )
 def test_a_list_that_is_not_understood_leaves_out_everything_and_doctor_names_it(box, tree, line):
     """What git, a shell or another encoding would take for a pattern is not passed over."""
@@ -153,6 +162,19 @@ def test_a_list_that_is_not_understood_leaves_out_everything_and_doctor_names_it
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert said(box, tree / "src") == []
     assert ".memmanignore is not understood" in box.memman("doctor", "--check", "folder", cwd=tree / "src").stdout
+
+
+def test_a_blank_belongs_to_the_name_of_a_folder_that_is_there(box, tree):
+    """So does a `?` in its place, wherever that folder lies; the settings are read in the same way."""
+    for folder in ("pay roll", "src/pay roll"):
+        (tree / folder).mkdir()
+    for line, folder in (("pay roll/", "pay roll"), ("Pay?roll", "src/pay roll")):
+        (tree / ".memmanignore").write_text(line + "\n")
+        assert box.memman("remember", "Ada earns a lot.", cwd=tree / folder).returncode == 2
+        assert box.memman("remember", "The build takes a minute.", cwd=tree / "hr").returncode == 0
+    for value, code in (("~/tree/pay roll", 0), ("{pay,pets}", 2), ("pay; pets", 2)):
+        box.configure(IGNORE=value)
+        assert box.memman("remember", "The build takes a minute.", cwd=tree / "hr").returncode == code
 
 
 def test_a_list_that_is_no_file_keeps_everything_out(box, tree):

@@ -528,6 +528,47 @@ def test_what_names_the_repository_where_it_holds_is_kept_there(four, channel):
     assert "user, in billing-api" in line
 
 
+WORDS = {
+    "": [
+        "In every project, commit messages are in English.",
+        "All my repos use the MIT licence.",
+        "In this company we never deploy on Fridays.",
+        "Nowhere do we use yarn.",
+        "never use emojis, everywhere",
+        "Answers are in German.",
+        "My shell is fish.",
+    ],
+    "web": [
+        "Do it like this everywhere in this repo: two spaces.",
+        "everywhere in this module use snake_case",
+        "check every project board on monday",
+        "The reports list every project by its owner.",
+        "For all projects except this one, use ruff.",
+        "Use bun in all our repositories but this one.",
+        "Here we use tabs.",
+        "The answers are in Redis.",
+    ],
+}
+
+
+def test_words_say_where_it_holds(four):
+    """They decide before the judge; what only mentions projects, or excepts this one, does not hold everywhere."""
+    box, web, *_ = four
+    for text in (*WORDS[""], *WORDS["web"]):
+        said(box, web, "remember", text)
+    box.drain()
+    wrong = {text: place for text, place in holding(box).items() if text not in WORDS[place]}
+    assert not wrong
+
+
+def test_a_list_holds_in_one_place(four):
+    """Its items are judged one by one, and some would hold everywhere."""
+    box, web, *_ = four
+    said(box, web, "remember", "Don'ts\n\n- commit apples\n- use bananas in TypeScript")
+    box.drain()
+    assert holding(box) == {"Don'ts: commit apples": "web", "Don'ts: use bananas in TypeScript": "web"}
+
+
 def test_what_names_another_repository_is_compared_there(four):
     """It ends what that holds, and nothing where it was said; said again, there too, it is known, and holds there."""
     box, web, billing, ledger = four

@@ -30,6 +30,8 @@ def test_the_mount_table_says_what_a_folder_lies_on(tmp_path):
         "Library/Mobile Documents/com~apple~CloudDocs",
         "Library/CloudStorage/GoogleDrive-a@example.com",
         "Sync/.stfolder",
+        "Sync/notes",
+        "pCloudDrive",
     ],
 )
 def test_a_data_folder_that_a_service_copies_is_never_healthy(box, place):

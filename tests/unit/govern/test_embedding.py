@@ -137,7 +137,8 @@ def test_reembed_makes_both_kinds_of_vectors(tmp_path, provider):
         assert unit.restore(3, 2)
     assert store.db.execute("SELECT count(*) FROM code WHERE memory = 3 AND cell >= 0").get == 1
     store.close()
-    assert embedding.reembed(data, "alpha") == 1
+    assert embedding.reembed(data, "alpha", lambda done, total: seen.append((done, total))) == 1 + 5
+    assert seen[-1] == (6, 6)  # those around it, too
 
 
 def test_a_failing_provider_keeps_what_was_done(tmp_path):

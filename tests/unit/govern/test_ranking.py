@@ -27,7 +27,7 @@ def kept(box):
     for number, text in enumerate((DEPLOY, *NOISE)):
         box.remember(text, session=f"s{number}")
     box.drain()
-    box.alter("DELETE FROM meta WHERE key GLOB 'maybe:*'")
+    box.alter("DELETE FROM meta WHERE key GLOB 'maybe:*'; DELETE FROM link WHERE kind = 4")
     return box
 
 

@@ -11,7 +11,8 @@ from memman.govern.rebuild import foreseen, rebuild
 from memman.hot.recall import found
 from memman.locks import drain_lock
 from memman.model.errors import Busy, UnknownStore
-from memman.model.records import Cause, Draft, Edge, Fact, Note, Provenance, Verdict, memory_uid
+from memman.model.records import Cause, Draft, Edge, Fact, Note, Provenance, Verdict
+from memman.model.uid import memory_uid
 from memman.model.vocabulary import EDGE_KINDS, JUDGE
 from memman.pipeline.commit import commit
 from memman.pipeline.link import link

@@ -18,11 +18,42 @@ def asked(box, session, **environ):
 def test_a_program_is_not_asked_for_lines(box, environ):
     """Where nobody is there nothing is told of `Noted:`, unless MEMMAN_NOTED=on says that somebody is."""
     assert asked(box, "a")
+    assert asked(box, "a", **dict.fromkeys(environ, "false"))
     assert not asked(box, "b", **environ)
     box.configure(NOTED="on")
     assert asked(box, "c", **environ)
     box.configure(NOTED="off")
     assert not asked(box, "d")
+
+
+@pytest.mark.parametrize("where", ["off", "ignored", "stopped"])
+def test_where_turns_are_not_kept_nobody_is_asked_or_told_that_they_are(box, tmp_path, where):
+    """Capture off, an excluded folder, and a stopped scheduler."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    payload = {"session_id": "s", "cwd": str(folder), "source": "startup"}
+    if where == "off":
+        box.configure(CAPTURE="off")
+    elif where == "ignored":
+        folder.joinpath(".memmanignore").write_text("*\n")
+    else:
+        assert box.memman("scheduler", "stop").returncode == 0
+    said = [context(box, event, "claude-code", payload) for event in ("session-start", "subagent-start")]
+    assert not any("Noted:" in one or "is kept when a turn ends" in one for one in said)
+
+
+def test_what_the_agent_notes_as_a_program_has_it_run_leaves_nothing(box):
+    """A schedule's turn leaves no line; the user's next one does."""
+    box.configure(NOTED="on")
+    payload = {"session_id": "s", "cwd": "/"}
+    hook(box, "session-start", "claude-code", payload | {"source": "startup"})
+    for source in ("schedule_wakeup", "user"):
+        hook(box, "user-prompt", "claude-code", payload | {"prompt": SAID, "source": source})
+        line = f"Done.\n\nNoted: The {source} says that staging deploys run from main."
+        hook(box, "stop", "claude-code", payload | {"last_assistant_message": line})
+    assert box.queue("SELECT text FROM note WHERE channel = 'noted'") == [
+        "The user says that staging deploys run from main."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -33,6 +64,8 @@ def test_a_program_is_not_asked_for_lines(box, environ):
         ({}, "schedule_wakeup", "on", 0),
         ({"CI": "true"}, "user", "auto", 0),
         ({"CI": "true"}, "user", "on", 1),
+        ({"CI": "False"}, "user", "auto", 1),
+        ({"CI": "0"}, "user", "auto", 1),
     ],
 )
 def test_what_a_program_types_leaves_nothing(box, environ, source, noted, kept):

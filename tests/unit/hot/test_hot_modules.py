@@ -179,7 +179,8 @@ REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.r
 )
 PRIME = SEARCH - {"memman.recall.query"} | frozenset(
     """
-    memman.config.command memman.hot.attended memman.hot.frame memman.hot.guide memman.hot.prime memman.model
+    memman.config.command memman.config.ignore memman.config.schedule
+    memman.hot.attended memman.hot.frame memman.hot.guide memman.hot.prime memman.model
     memman.model.noted memman.model.vocabulary memman.sqlite memman.store.filters memman.store.sqlite.standing
     """.split()
 )
@@ -188,7 +189,7 @@ HOOKS = {
     "pre-tool": HOOK | REMIND,
     "session-start": HOOK | PRIME,
     "stop": HOOK | CAPTURE | {"memman.hot.arrival"} | REMEMBER - {"memman.hot.grammar", "memman.hot.remember"},
-    "session-end": HOOK | {"memman.config.drain_by_write", "memman.config.schedule", "memman.config.unnoted"},
+    "session-end": HOOK | {"memman.config.drain_by_write", "memman.config.schedule"},
 }
 
 

@@ -119,6 +119,16 @@ def test_the_next_session_here_is_told_once_what_the_last_one_left(box):
     assert begun(box, "d", "") == []
 
 
+def test_what_waits_for_review_is_told_of_too(box):
+    """MEMMAN_CAPTURE=ask holds back all that a turn leaves: the session is one that left something."""
+    box.configure(CAPTURE="ask")
+    told = {"agent": "codex", "repository": "acme/shop", "channel": "noted", "session": "a", "source": "user"}
+    box.remember("Lodash is never used in the shop.", **told)
+    box.drain()
+    assert begun(box, "b") == ["kept last time: 0, in review 1"]
+    assert "Lodash is never used" in box.memman("log", "--session", "a").stdout
+
+
 def row(kind, n, words=4):
     """Return a hit, its text of so many words."""
     return memories.hit(memories.row(" ".join(["word"] * words), uid=f"{kind}{n:07}", category=kind))

@@ -103,6 +103,10 @@ cmd /c git push github|CMD.EXE /d /C git push github|env -S "git push github"|en
 env --split-string="git push github"|env "-Sgit push github"|npx -c "git push github"|npx --call="git push github"
 npm exec -p x --call "git push github"|script -qc "git push github" /dev/null|script -q /dev/null git push github
 script --command="git push github"|su - ci -c "git push github"|su ci --command "git push github"
+eval eval git push github|screen -dm git push github|screen -S x -dm git push github|tmux new -d git push github
+flox activate -- git push github|tini -- git push github|tini -s git push github|arch -arm64 git push github
+proot -r / git push github|ddev exec git push github|ddev exec -s web git push github|rtk git push github
+devcontainer exec --workspace-folder . git push github|sops exec-env f "git push github"|pkgx git push github
 bash -c -- "git push github"|sh -cx "git push github"|ssh host "/bin/true; git push github"
 ssh -p 22 host "sh -lc 'git push github'"|nodemon --exec "git push github"|pnpm -c exec "git push github"
 """
@@ -113,6 +117,31 @@ nix-shell -p git|pixi add git push github|hatch build git|toolbox list git push 
 script git push github|npx -c "echo git push github"|cmd /c echo git push github|python -c "git push github"
 powershell Get-Content git push github|su git push github|grep -c "git push github" x|env -S "touch git push github"
 """
+
+
+# Commands that a shell reads, and such as nobody runs.
+FED = (
+    "echo git push github | bash", "echo git push github | sh -s", "echo git push github | sudo bash",
+    "echo -n git push github | env bash -x", "echo git push github | ssh host bash", "echo git push github | at now",
+    "printf '%s\\n' 'git push github' | bash", "printf 'git push github\\n' | sh", "printf '%s ' git push github | sh",
+    "echo 'git push github' | tee x | bash", "(echo git push github) | bash", "{ echo git push github; } | bash",
+    "echo git push github | (bash)", "echo 'git push github' | docker exec -i box sh", "bash <(echo git push github)",
+    "source <(echo git push github)", ". /dev/stdin <<< 'git push github'", ". /dev/stdin <<E\ngit push github\nE",
+    "at now <<< 'git push github'", 'bash -c "$(echo git push github)"', "$(echo git push github)",
+    "eval $(echo git push github)", "eval `printf 'git push github'`", 'bash <<< "$(echo git push github)"',
+)  # fmt: skip
+UNFED = (
+    "echo git push github | cat", "echo git push github | tee bash", "echo git push github; bash x",
+    "echo git push github",
+    "diff <(echo git push github) x", "cat x | grep 'git push github'", 'git commit -m "$(echo git push github)"',
+    "(echo git push github); bash x", "bash x && echo git push github", "echo bash | echo git push github",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "run"), [(line, line in FED) for line in (*FED, *UNFED)])
+def test_what_a_shell_reads_is_run(line, run):
+    """What echo and printf put out into a shell by a pipe, a substitution or a string is commands."""
+    assert matches(parsed("git push github"), commands(line)) == run
 
 
 def split(table):
@@ -194,6 +223,42 @@ def test_a_command_that_takes_too_long_to_read_is_asked_about(box, line):
         said = asked(box, "codex", LONG["above the limit of a payload"], event=event)["hookSpecificOutput"]
         assert said["permissionDecision"] == "deny"
         assert "in shorter parts" in said["permissionDecisionReason"]
+
+
+def nested(times, before, after, command="git push github"):
+    """Return a command inside others, again and again; before a quote it is escaped."""
+    for _ in range(times):
+        command = command.replace("\\", "\\\\").replace('"', '\\"') if after == '"' else command
+        command = before + command + after
+    return command
+
+
+DEEP = {
+    "substituted": nested(9, "$(", ")"),
+    "substituted in arguments": nested(20, "$(echo ", ")"),
+    "substituted in strings": nested(10, 'bash -c "$(', ')"'),
+    "told to shells": nested(9, 'bash -c "', '"'),
+    "behind what is read": "true; `true`; " + nested(30, "$(", ")"),
+}
+
+
+@pytest.mark.parametrize("line", DEEP.values(), ids=DEEP)
+def test_a_command_that_is_nested_too_deeply_to_be_read_is_asked_about(box, line):
+    """Each rule that would stop a command asks and is not counted as fired; one that informs says nothing."""
+    add(box, "Node 20.", "--match", "npm run build")
+    assert asked(box, "claude-code", line) == {}
+    uid = add(box, "No mirror.", "--match", "git push *", "--do", "deny")
+    said = asked(box, "claude-code", line)["hookSpecificOutput"]
+    assert said["permissionDecision"] == "ask"
+    assert (
+        f"nested too deeply to be compared with the user's rule {uid[:8]}: No mirror."
+        in said["permissionDecisionReason"]
+    )
+    assert asked(box, "codex", line)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    told = box.memman("rule", "test", line).stdout
+    assert ("ask" in told, "too deeply" in told, "Node" in told) == (True, True, False)
+    assert not (box.data / "rule-hits").exists()
+    assert asked(box, "claude-code", nested(8, "$(", ")"))["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
 def test_a_rule_is_tested_snoozed_removed_and_gone(box):

@@ -416,6 +416,11 @@ def test_the_page_of_a_web_filter_is_an_outage(kind):
         pytest.raises(ProviderUnavailable, match="web page"),
     ):
         ask(provider, kind)
+    with (
+        ScriptedProvider(script=lambda _: status(200, body=page)) as provider,
+        pytest.raises(BadReply, match="answered 200 with a web page, as a web filter"),
+    ):
+        ask(provider, kind)
 
 
 @pytest.mark.parametrize(

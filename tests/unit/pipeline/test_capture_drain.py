@@ -112,8 +112,8 @@ def test_the_rules_take_from_a_summary_what_it_says_of_the_user(box):
     box.drain()
     found = memories(box)
     assert found[:2] == [
-        ("The user prefers tabs over spaces in this repository", "fact", "agent"),
-        ("The user decided that we keep Postgres for the queue", "fact", "agent"),
+        ("Summary: The user prefers tabs over spaces in this repository", "fact", "agent"),
+        ("Summary: The user decided that we keep Postgres for the queue", "fact", "agent"),
     ]
     assert not any("merge" in text or "login" in text for text, _, _ in found)
     assert {(category, source) for _, category, source in found} == {("fact", "agent")}

@@ -50,6 +50,17 @@ def own(pair):
     return pair.get("own", pair["said"])
 
 
+def test_what_a_model_makes_of_an_item_carries_what_introduces_it(box):
+    """Neither the bare item, nor the sentence that takes the place of other words, says the opposite."""
+    pair = {
+        "said": "Forbidden\n\n- use dates in TypeScript\n- push to main on Fridays",
+        "bare": "Use dates in TypeScript.",
+    }
+    assert stored(box, [pair], "bare") == [["Forbidden: use dates in TypeScript"]]
+    pair = {"said": "Rejected\n\n- the figs service in Go\n", "other": "The Figs service should never be in Go."}
+    assert stored(box, [pair], "other") == [["Rejected: the figs service in Go"]]
+
+
 @pytest.mark.parametrize(("which", "least", "most"), [("true", 60, 90), ("false", 0, 40)])
 def test_most_of_what_is_faithful_is_kept_and_of_no_note_anything_is_lost(box, which, least, most):
     """Of ninety faithful facts most keep the model's words; of ninety false ones those pass that only change places."""

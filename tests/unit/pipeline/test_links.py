@@ -12,7 +12,8 @@ import pytest
 from memman.config.env import Settings
 from memman.drain.stores import Stores
 from memman.embed.base import Embedding
-from memman.model.records import Cause, Fact, Fingerprint, Note, Provenance, Usage, memory_uid
+from memman.model.records import Cause, Fact, Fingerprint, Note, Provenance, Usage
+from memman.model.uid import memory_uid
 from memman.model.vocabulary import ENOUGH
 from memman.pipeline.commit import commit
 from memman.pipeline.cosine_stats import CosineStats, key

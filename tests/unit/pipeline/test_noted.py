@@ -6,6 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from memman.judge.judge import Judge
+from memman.model.uid import memory_uid
+from memman.pipeline.noted import Said
+from memman.pipeline.passages import heard
 from tests.support.hook_calls import hook
 
 UTC = "The scheduler's cron table is in UTC, not in local time."
@@ -103,6 +107,157 @@ def test_what_does_not_assent_to_a_question_makes_it_nobodys_word(box, session, 
     assert kept(box)["Never push to the main branch without asking."] == "user"
 
 
+ALTERNATIVES = (
+    (
+        "Should I ask before deleting branches, or just delete them?",
+        "ask",
+        "Ask before deleting branches.",
+        "Branches are just deleted.",
+    ),
+    (
+        "Should releases go to staging first, or straight to production?",
+        "staging first",
+        "Releases go to staging first.",
+        "Releases go straight to production.",
+    ),
+    ("Should logs be kept for 30 days, or forever?", "30 days", "Logs are kept for 30 days.", "Logs are kept forever."),
+    (
+        "Do you want npm or yarn in this repository?",
+        "yarn",
+        "Use yarn in this repository.",
+        "Use npm rather than yarn in this repository.",
+    ),
+    (
+        "Do you want npm or yarn in this repository?",
+        "npm please",
+        "Use npm in this repository.",
+        "Yarn replaces npm in this repository.",
+    ),
+    (
+        "Should migrations be reviewed by a person, or applied automatically?",
+        "by a person",
+        "Migrations are reviewed by a person.",
+        "Migrations are applied automatically.",
+    ),
+    (
+        "Do we squash or rebase pull requests?",
+        "rebase",
+        "Pull requests are rebased.",
+        "Ok, from now on we squash pull requests.",
+    ),
+    (
+        "Is the freeze lifted, or does it hold until January?",
+        "until January",
+        "The freeze holds until January.",
+        "The freeze is lifted.",
+    ),
+    (
+        "Which language is the default: German, Italian or English?",
+        "italian",
+        "Italian is the default language.",
+        "English is the default language.",
+    ),
+    (
+        "Should I ask before deleting branches, or just delete them?",
+        "just delete them",
+        "",
+        "Ask before deleting branches.",
+    ),
+    ("Do you want npm or yarn in this repository?", "yes", "", "Use npm in this repository."),
+)
+
+
+@pytest.mark.parametrize(("question", "answer", "chosen", "other"), ALTERNATIVES)
+def test_a_choice_is_what_was_chosen(question, answer, chosen, other):
+    """Not the other option, and none where the answer does not tell which."""
+    said = Said.after(question, answer)
+    assert [bool(said.taken_up(line).question) for line in (chosen, other)] == [bool(chosen), False]
+
+
+NO_ASSENT = (
+    "\U0001f44e", "\u274c", "\U0001f6d1", "...", "as if", "why would you", "would it be", "would it be right",
+    "can you", "if so, how", "it is what it is", "before that", "x", "-1", "whatever", "thanks", "because",
+    "is that right", "you and me both", "\u043d\u0435\u0442", "\u3044\u3044\u3048",
+)  # fmt: skip
+ASSENT = (
+    "yes",
+    "\U0001f44d\U0001f3fd",
+    "\u2705",
+    "ja",
+    "sure, go ahead",
+    "ok do it",
+    "that's right",
+    "yes, you may",
+    "sounds good",
+)
+
+
+@pytest.mark.parametrize(("answers", "taken"), [(NO_ASSENT, False), (ASSENT, True)])
+def test_only_what_assents_is_assent(answers, taken):
+    """An answer without a word that does, or one that asks, is none."""
+    question, line = "May I push to production from now on?", "The agent may push to production."
+    assert {answer: bool(Said.after(question, answer).taken_up(line).question) for answer in answers} == dict.fromkeys(
+        answers, taken
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "taken"),
+    [
+        ("Mallory's issue asks us to log passwords. Is that so?", "Log passwords.", False),
+        ("Should I reject the pull request that turns off audit logging?", "Turn off audit logging.", False),
+        ("Shall I undo what lets guests delete orders?", "Guests may delete orders.", False),
+        ("Shall I quote mallory, who wants mails to go to evil.example?", "Mails go to evil.example.", False),
+        ("The README says: tokens may be committed. OK?", "Tokens may be committed.", False),
+        ("Did you know that mallory wants everybody to be an admin?", "Everybody is to be an admin.", False),
+        ("Should I reject the pull request that turns off audit logging?", "Reject the pull request.", True),
+        ("As I read it: retries stop after five attempts. Is that so?", "Retries stop after five attempts.", True),
+        ("Do you want me to always run the linter before committing?", "Run the linter before committing.", True),
+        ("So deploys start at seven from now on, right?", "Deploys start at seven.", True),
+    ],
+)
+def test_assent_is_to_what_a_question_offers(question, line, taken):
+    """Not to what a clause of it only mentions."""
+    assert bool(Said.after(question, "yes").taken_up(line).question) is taken
+
+
+SHOWN = (
+    "explain: always build guava without tests",
+    "translate to german: always build melon without tests",
+    "the linter prints: always build prune without tests. why?",
+    "add a line to AGENTS.md that says: always build quince without tests",
+    "what does this mean: always build fig without tests",
+    "write a test whose fixture text is always build plum without tests",
+    "CONTRIBUTING.md says always build olive without tests",
+    "grep for always build date without tests",
+)
+
+
+def test_what_a_request_shows_is_not_said(box, session):
+    """A line in the very words of it is the agent's, and one that was said behind a label the user's."""
+    lines = {typed: f"Always{typed.rpartition('always')[2].partition('. why')[0]}." for typed in SHOWN}
+    for typed, line in lines.items():
+        session.turn(typed, f"Done.\n\nNoted: {line}")
+    said = "Always build kiwi without tests."
+    session.turn("new rule: always build kiwi without tests", f"Ok.\n\nNoted: {said}")
+    found = kept(box)
+    assert {found.get(line, "agent") for line in lines.values()} == {"agent"}
+    assert found[said] == "user"
+
+
+def test_a_heading_before_a_colon_shows_nothing():
+    """What stands behind one is said; what a request shows is not, whether or not an agent notes it."""
+    judge = Judge()
+    headed = (
+        "frontend: never use default exports",
+        "remember: never push to main",
+        "for the docs: one sentence per line",
+        "correction: the API endpoint is /v2 not /v1",
+        "daily limit per carrier: max 6 bookings a day",
+    )
+    assert [bool(heard(judge, typed)[1]) for typed in (*headed, *SHOWN[:5])] == [False] * 5 + [True] * 5
+
+
 def test_an_agents_own_line_stands_below_what_says_so(box, session):
     """It begins the next session all the same."""
     line = "The import is slow because of a missing index."
@@ -121,6 +276,18 @@ def test_a_line_says_where_it_holds_and_what_it_replaces(box, session):
     session.turn("always pnpm, in all my repos", "Noted everywhere instead of 123456: The user wants pnpm everywhere.")
     assert kept(box).keys() >= {"Deploys start at seven.", "The user wants pnpm everywhere."}
     assert box.store("SELECT superseded_by FROM memory WHERE uid = ?", uid) != [None]
+
+
+@pytest.mark.parametrize("drained", [True, False])
+def test_an_agent_corrects_its_own_line_in_other_words(box, session, drained):
+    """By the id that its memory has, though a word alone is changed, and though the line may still wait."""
+    session.turn("what's the log level?", "Info.\n\nNoted: The log level of billing is info.")
+    (note,) = box.queue("SELECT uid FROM note WHERE channel = 'noted'")
+    if drained:
+        box.drain()
+    uid = memory_uid(note, 0)
+    session.turn("look again", f"Debug.\n\nNoted instead of {uid[:6]}: The log level of billing is debug.")
+    assert kept(box) == {"The log level of billing is debug.": "agent"}
 
 
 def test_an_agents_line_takes_nothing_from_the_user(box, session):
@@ -218,11 +385,8 @@ def seven_noted(box, session, answer="Noted it."):
     "prompt",
     [
         "No, that's not what I said.",
-        "that's not what I said, I said 8",
         "forget that",
         "No!",
-        "wrong, I said 8",
-        "no, I meant deploys at eight",
         "don\u2019t note that",
         "don't keep it",
         "I never said seven",
@@ -237,6 +401,40 @@ def test_an_objection_in_the_next_message_takes_a_line_back(box, session, prompt
     assert kept(box) == {FIVE: "user"}
     (uid,) = (line.split()[0] for line in box.memman("undo", "list").stdout.splitlines() if "objected" in line)
     assert box.memman("undo", uid).returncode == 0
+    assert kept(box) == {SEVEN: "user"}
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "that's not what I said, I said 8",
+        "wrong, I said 8",
+        "wait, no. 8",
+        "oops, meant 8",
+        "no, I meant deploys at eight",
+    ],
+)
+@pytest.mark.parametrize("together", [False, True])
+def test_what_an_objection_says_instead_takes_the_lines_place(box, session, prompt, together):
+    """With the line as what it answers; what that had replaced is out of date all the same."""
+    if together:
+        session.turn("deploys of the shop start at seven now", f"Ok.\n\nNoted: {SEVEN}")
+    else:
+        seven_noted(box, session)
+    session.turn(prompt, "Sorry.")
+    ((text, source),) = kept(box).items()
+    assert source == "user"
+    assert text.removeprefix("no, ").removesuffix(f' (to: "{SEVEN}")') == prompt.removeprefix("no, ")
+    assert "objected" not in box.memman("undo", "list").stdout
+
+
+@pytest.mark.parametrize(
+    "prompt", ["wait 5 minutes", "wait", "no wait", "oops", "no, all 3 of them", "wait, no tests at 8"]
+)
+def test_who_only_turns_round_takes_nothing_back(box, session, prompt):
+    """What has a word that the line has not is about something else."""
+    seven_noted(box, session)
+    session.turn(prompt, "Ok.")
     assert kept(box) == {SEVEN: "user"}
 
 
@@ -297,7 +495,8 @@ def test_a_number_corrects_the_one_line_that_is_nearest(box, session, prompt, le
     session.turn(" and ".join(lines), "Ok.\n\n" + "\n".join(f"Noted: {line}" for line in lines))
     assert kept(box).keys() == set(lines)
     session.turn(prompt, "Ok.")
-    assert kept(box).keys() == set(lines[:left])
+    instead = {f'I said 3 attempts (to: "{lines[1]}")'} if left == 1 else set()
+    assert kept(box).keys() == set(lines[:left]) | instead
 
 
 def test_only_a_line_of_the_turn_before_is_objected_to(box, session):

@@ -12,7 +12,7 @@ from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
 from memman.model.trust import LOW_TRUST, lowest, rank
 from memman.pipeline.commit import commit
 from memman.pipeline.plan import Plan
-from memman.pipeline.trust import source
+from memman.pipeline.trust import reported, source
 from tests.support.providers import ScriptedProvider, respond
 
 DEPLOYED = "The booking service is deployed to Nomad."
@@ -307,3 +307,48 @@ def test_orders_in_a_reply_wait(box, said, reply, kept):
         trusting(box, provider)
         drained(box, said, channel="turn", reply=reply, agent="tester", session="s")
     assert (reply, "agent", kept) in memories(box)
+
+
+REPORTS = {
+    "ops wants deploys after seven only": True,
+    "a colleague says the scheduler is in UTC on purpose, so it stays": True,
+    "The security team told us that tokens expire after a day.": True,
+    "I said deploys go out after seven only": False,
+    "As I said, never push to main.": False,
+    "The user wants short answers.": False,
+    "We never do what marketing says.": False,
+}
+
+
+@pytest.mark.parametrize(("text", "is_report"), REPORTS.items())
+def test_what_others_said_is_no_wish_of_the_user(text, is_report):
+    """What the user says or wants themselves, and what the agent says, is none that they report."""
+    note = Note(uid="n", store="s", text=text, queued_at=0)
+    assert reported(note, Fact(text)) is is_report
+    assert not reported(note, Fact(text, source="agent"))
+
+
+def test_a_report_is_labelled_and_retires_nothing_by_itself(box):
+    """It stands among how things are; the user's own words end what they contradict."""
+    box.remember("Deploys go out at any time of the day.")
+    box.drain()
+    box.remember("ops wants deploys at no other time than after seven", channel="turn", agent="codex", session="a")
+    box.remember("Ops says deploys no longer go out at any time of the day, only after seven.", session="b")
+    box.drain()
+    rows = dict(box.store("SELECT text, status || ' ' || category FROM memory"))
+    assert rows["Deploys go out at any time of the day."].startswith("current")
+    assert all(how == "current fact" for text, how in rows.items() if text.lower().startswith("ops")), rows
+    shown = box.memman("prime").stdout
+    assert "reported by the user" in shown.partition("How things are here:")[2].partition("Uncertain")[0]
+    assert "ops" not in shown.partition("How things are here:")[0].lower()
+
+
+def test_what_the_user_typed_is_not_said_to_be_an_agent_s(box):
+    """Where it may be pasted it is uncertain."""
+    said = "Never:\n- Force-push to main\n- Run migrations against production"
+    box.remember(said, channel="turn", agent="codex", session="a", reply="Understood.")
+    box.drain()
+    shown = box.memman("prime").stdout
+    assert "Noted by an agent" not in shown
+    assert "Force-push" in shown.partition("Uncertain, check before relying on it:")[2]
+    assert "in a prompt, perhaps pasted" in shown

@@ -212,6 +212,15 @@ def test_a_text_file_and_what_its_writer_vouches_for(box, tmp_path):
     assert [rest[0] for rest in stored(box).values()] == ["user", "user"]
 
 
+def test_a_list_of_a_text_file_holds_in_one_place_with_what_introduces_it(box, tmp_path, place):
+    """Its items are judged one by one, and some would hold everywhere."""
+    (path := tmp_path / "notes.txt").write_text("Forbidden\n\n- commit apples\n- use bananas in TypeScript\n")
+    assert box.memman("import", str(path), "--mine", cwd=place).returncode == 0
+    box.drain()
+    assert list(stored(box)) == ["Forbidden: commit apples", "Forbidden: use bananas in TypeScript"]
+    assert all(rest[3] for rest in stored(box).values())
+
+
 def test_an_older_statement_retires_no_newer_one(box, tmp_path):
     """What comes in late is stored as what it was: out of date."""
     rows = [
@@ -277,7 +286,9 @@ def test_auto_memory_without_transcripts_belongs_to_the_folder_that_is_written_s
         written(tmp_path / "projects" / project / "memory" / "deploy.md", text)
     (tmp_path / "projects" / project / "memory" / "bad.md").write_bytes(b"\xff\xfe")
     said = brought(box, tmp_path / "projects")
-    assert re.search("1 note of app: recalled nowhere, because there is no folder .*; `--scope personal` has", said)
+    assert re.search(
+        "1 note of app: recalled nowhere, because its folder is not known, perhaps .*; `--scope personal` has", said
+    )
     assert re.search("not carried: a file that is wrong: .*bad.md is not UTF-8", said)
     here = box.memman("recall", "where do deploys run from", cwd=app).stdout
     assert ("my-app.io" in here, "gone" in here, "Deploys of app" in here) == (True, False, False)
@@ -306,6 +317,21 @@ applies_to: cwd=unknown; reuse_rule=safe
 ## Reusable knowledge
 - Answers are kept short.
 """
+
+
+def test_what_was_worked_on_in_an_excluded_folder_stays_behind(box, tmp_path):
+    """Auto memory of Claude Code and blocks of Codex, where a `.memmanignore` or a setting names the folder."""
+    app = repository(tmp_path / "dev" / "app")
+    written(app / ".memmanignore", "*\n")
+    project = re.sub("[^A-Za-z0-9]", "-", str(app))
+    written(tmp_path / "projects" / project / "memory" / "deploy.md", "Deploys run from the runner box only.\n")
+    codex = written(tmp_path / ".codex" / "memories" / "MEMORY.md", CODEX.format(app))
+    for path, count in ((tmp_path / "projects", 0), (codex.parent, 1)):
+        said = box.memman("import", str(path), "--dry-run").stdout
+        assert f": {count} to import" in said
+        assert f"left out, of an excluded folder ({app}/.memmanignore says '*'): 1" in said
+    brought(box, codex.parent)
+    assert stored(box).keys() == {"Answers are kept short."}
 
 
 def test_the_memory_of_other_agents_is_theirs(box, tmp_path, place):

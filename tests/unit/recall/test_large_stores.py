@@ -7,9 +7,9 @@ import pytest
 
 from memman.embed.static import StaticTable, sign_code
 from memman.judge.embedder import BuiltinEmbedder
-from memman.model.records import EVERYWHERE, Draft, Fact, Scope, memory_uid
+from memman.model.records import EVERYWHERE, Draft, Fact, Scope
 from memman.model.terms import match_any
-from memman.model.uid import new_uid
+from memman.model.uid import memory_uid, new_uid
 from memman.pipeline.context import index
 from memman.recall.candidates import counts, sparing, worded
 from memman.recall.query import Query

@@ -4,7 +4,9 @@ import re
 import tomllib
 from pathlib import Path
 
-from memman.secrets import ANYWHERE, BESIDE, CAPITALS, COMMAND, WITHIN, suspicious
+import pytest
+
+from memman.secrets import ANYWHERE, BESIDE, CAPITALS, COMMAND, WITHIN, screened, suspicious
 from memman.secrets.matcher import redact
 from memman.secrets.rules import FILE, FRAGMENTS, PLACES, PRIVATE, RULES, tables
 
@@ -35,10 +37,19 @@ def test_every_fragment_is_used():
 
 def test_a_rule_has_what_a_rule_needs():
     """Each has words, one pattern with a secret in it, and an example of either kind; no key is misspelled."""
-    keys = {*PLACES, "letters", "token", "pattern", "check", "caught", "spared"}
+    keys = {*PLACES, "letters", "token", "glued", "pattern", "check", "caught", "spared"}
     assert [rule.name for rule in RULES if not (rule.words and rule.caught and rule.spared)] == []
     assert [rule.name for rule in RULES if ("token" in rule.row) == ("pattern" in rule.row)] == []
     assert [rule.name for rule in RULES if "secret" not in rule.pattern.groupindex or rule.row.keys() - keys] == []
+
+
+@pytest.mark.parametrize("before", ["d3", "MYTOKEN", "abc123"])
+def test_a_token_that_says_what_it_is_is_found_behind_a_letter(before):
+    """Its beginning is no part of a word; that of another one may be, as in `task-ant-…`."""
+    glued = [rule for rule in RULES if "glued" in rule.row]
+    assert len(glued) == 6
+    assert [rule.name for rule in glued if screened(before + rule.caught) != f"{before}[redacted:{rule.name}]"] == []
+    assert screened(name := "the task-ant-migration-of-some-old-modules-2024") == name
 
 
 def test_a_rule_catches_its_example_and_spares_the_other():
