@@ -78,7 +78,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "config": ("config", "Read and change the configuration"),
     "scheduler": ("scheduler", "Run and schedule drains (the background worker), and inspect the queue"),
     "doctor": ("doctor", "Check that everything works, and print how to fix what does not"),
-    "repair": ("repair", "Rebuild a damaged store from what is still readable; the damaged file is kept"),
+    "repair": ("repair", "Rebuild a damaged store from its log, and from the last backup; the damaged file is kept"),
     "scan": ("scan", "Search everything stored for secrets; --fix removes them"),
     "log": ("log", "Show the history of changes to memories; without a verb, list them"),
     "embed": ("embed", "Show and change the embedding model"),
