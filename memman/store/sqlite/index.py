@@ -39,7 +39,7 @@ DECIDED_KINDS = ("causal", NEWER)
 # Edges that somebody decided about; all others are worked out.
 DECIDED = f"(kind IN ({', '.join(str(EDGE_KINDS.index(kind)) for kind in DECIDED_KINDS)}) OR detail GLOB '{MANUAL}*')"
 # Settings that are named after a memory, and the part of its state that each tells.
-_MARKS = {
+MARKS = {
     vocabulary.PROTECTED: records.PROTECTED,
     vocabulary.HELD: records.HELD,
     vocabulary.MAYBE: records.MAYBE,
@@ -88,7 +88,7 @@ def _drop(db: apsw.Connection, uid: str, row: int) -> None:
     for table, column in _NAMED:
         db.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
     db.execute("DELETE FROM entity WHERE count <= 0")
-    db.executemany("DELETE FROM meta WHERE key = ?", [(mark + uid,) for mark in _MARKS])
+    db.executemany("DELETE FROM meta WHERE key = ?", [(mark + uid,) for mark in MARKS])
     rewrite(db, [one for (one,) in naming])  # they wait for it now
 
 
@@ -135,7 +135,7 @@ def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:
     if (visibility := parts.get(records.VISIBILITY)) or author or retired_by:
         visibility = visibility or ("shared" if scope.get("repository") else "private")
         db.execute("INSERT INTO authorship VALUES (?, ?, ?, ?)", (row, author, visibility, retired_by))
-    for mark, part in _MARKS.items():
+    for mark, part in MARKS.items():
         value = parts.get(part)
         if value in (None, {}):
             db.execute("DELETE FROM meta WHERE key = ?", (mark + uid,))

@@ -8,10 +8,13 @@ from typing import Any
 import apsw
 
 from memman.model import vocabulary
+from memman.model.reliability import FEEDBACK
+from memman.model.uid import new_uid
+from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
 from memman.store.records import KIND_OF, Parts, body, named
 from memman.store.sqlite import record_log, rejected
-from memman.store.sqlite.index import CONTENT, DECIDED, HOLDS, LISTS, RECEIPT, RULE, STATE, TIMES
+from memman.store.sqlite.index import CAUSAL, CONTENT, DECIDED, HOLDS, LISTS, MANUAL, MARKS, RECEIPT, RULE, STATE, TIMES
 from memman.store.sqlite.schema import UNIT_WEIGHT
 
 # What is in no index, since an earlier schema had no records: (when, act or '' for the taking over, about what, verb,
@@ -23,8 +26,7 @@ _OBJECT = re.compile(r"CREATE (?:VIRTUAL )?(?:TABLE|INDEX|VIEW) (\w+)")
 def take_over(db: apsw.Connection, statements: str) -> None:
     """Bring a store to the tables of schema.sql, without those it has no more; the caller holds the transaction."""
     db.execute(
-        "ALTER TABLE log RENAME TO log_before; DROP TABLE IF EXISTS alias; ALTER TABLE receipt DROP COLUMN changed;"
-        " ALTER TABLE memory DROP COLUMN digest"
+        "ALTER TABLE log RENAME TO log_before; DROP TABLE IF EXISTS alias; ALTER TABLE memory DROP COLUMN digest"
     )
     synced: list[Any] = db.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'sync_*'"
@@ -35,10 +37,15 @@ def take_over(db: apsw.Connection, statements: str) -> None:
     for statement in statements.split(";\n"):
         if (found := _OBJECT.search(statement)) and found[1] not in there:
             db.execute(statement)
+    uids = dict(db.execute("SELECT id, uid FROM memory"))
+    done: list[Any] = db.execute(f"SELECT key, value FROM meta WHERE key GLOB '{vocabulary.UNDONE}*'").fetchall()
+    undos: dict[str, Parts] = {key.removeprefix(vocabulary.UNDONE): json.loads(value) for key, value in done}
+    changes = [*_notes(db), *_learned(db), *_changed(db, uids, undos), *_rules(db), *_rejected(db)]
+    changes = sorted((*changes, *_log(db, uids, undos)), key=lambda change: change[0])
+    db.execute("ALTER TABLE receipt DROP COLUMN changed")
+    states = _told(changes)
+    changes = sorted((*changes, *_left(db, uids, states)), key=lambda change: change[0])
     taken = "taken over by " + record_log.host(db)  # two machines take over each its own store: two acts
-    changes = sorted(
-        (*_notes(db), *_memories(db), *_rules(db), *_rejected(db), *_log(db)), key=lambda change: change[0]
-    )
     for at, act, uid, how, said in changes:
         record_log.append(db, at, act or taken, uid, KIND_OF[how], body(how, **said))
     db.execute("DROP TABLE log_before")
@@ -46,31 +53,99 @@ def take_over(db: apsw.Connection, statements: str) -> None:
     replaced: list[Any] = db.execute(f"SELECT key, value FROM meta WHERE key GLOB '{vocabulary.REPLACED}*'").fetchall()
     for key, value in replaced:
         row, _, since = value.partition(" ")
-        uid = db.execute("SELECT uid FROM memory WHERE id = ?", (int(row),)).get
-        db.execute("UPDATE meta SET value = ? WHERE key = ?", (f"{uid} {since}", key))
+        db.execute("UPDATE meta SET value = ? WHERE key = ?", (f"{uids.get(int(row), '')} {since}", key))
 
 
 def _notes(db: apsw.Connection) -> Iterator[Change]:
-    names = [name for (name,) in db.execute("SELECT name FROM pragma_table_info('receipt')")]
+    names = [name for (name,) in db.execute("SELECT name FROM pragma_table_info('receipt') WHERE name <> 'changed'")]
     for row in db.execute(f"SELECT {', '.join(names)} FROM receipt"):
-        said = dict(zip(names, row, strict=True))
+        said = {name: value for name, value in zip(names, row, strict=True) if value}
         note = said.pop("note")
         yield said["at"], note, note, "note", {"set": {RECEIPT: said}}
 
 
-def _memories(db: apsw.Connection) -> Iterator[Change]:
-    """Yield what each memory says when it was learned, and beside that how it stands now."""
-    uids = dict(db.execute("SELECT id, uid FROM memory"))
+def _learned(db: apsw.Connection) -> Iterator[Change]:
+    """Yield what each memory says."""
+    held = dict(db.execute("SELECT memory, coalesce(after ->> '$.why', '') FROM log_before WHERE verb = 'hold'"))
     for row in map(MemoryRow, db.execute(f"SELECT {MemoryRow.listed()} FROM memory ORDER BY id").fetchall()):
         kept = row.record()
         text = {name: kept[name] for name in (*CONTENT, *TIMES)} | {name: json.loads(kept[name]) for name in LISTS}
-        held = row.status == "review"
-        learned: Parts = {records.TEXT: text, records.STATUS: HOLDS | ({"status": "review"} if held else {})}
-        yield row.recorded_at, row.note, row.uid, "hold" if held else "add", {"set": learned}
-        status = {name: kept[name] for name in STATE} | {"superseded_by": uids.get(row.superseded_by)}
-        now = dict(_beside(db, row)) | ({} if held or status == HOLDS else {records.STATUS: status})
-        if now:
-            yield max(row.recorded_at, row.retired_at or 0), "", row.uid, "take over", {"set": now}
+        status, how, said = HOLDS, "add", dict[str, Any]()
+        if row.status == "review" or row.uid in held:
+            status, how, said = HOLDS | {"status": "review"}, "hold", {"now": {"why": held.get(row.uid, "")}}
+        yield row.recorded_at, row.note, row.uid, how, {"set": {records.TEXT: text, records.STATUS: status}} | said
+
+
+def _changed(db: apsw.Connection, uids: dict[int, str], undos: dict[str, Parts]) -> Iterator[Change]:
+    """Yield what notes and undos changed of other memories, so that an undo takes it back.
+
+    An earlier schema kept it as rows: table, key, values before and afterwards.
+    """
+    acts = [(undo, said["at"], said["images"]) for undo, said in undos.items()]
+    noted: list[Any] = db.execute("SELECT note, at, changed FROM receipt WHERE changed <> ''").fetchall()
+    for act, at, rows in (*acts, *((note, at, json.loads(changed)) for note, at, changed in noted)):
+        for table, key, _, now in rows:
+            uid, parts = _parts(table, key, now, uids)
+            if uid and parts:
+                yield at, act, uid, "settle", {"set": parts}
+
+
+def _parts(table: str, key: list[Any], now: list[Any] | None, uids: dict[int, str]) -> tuple[str | None, Parts]:
+    """Return whom a row of an earlier schema is about, and what it says, None where it is no more."""
+    if table == "meta":
+        mark, _, uid = key[0].partition(":")
+        part = MARKS.get(mark + ":")
+        return uid, {part: _mark(part, now[0]) if now else None} if part else {}
+    uid, value = uids.get(key[0]), now and now[0]
+    if table == "memory":
+        status = dict(zip(STATE, now or (), strict=True))
+        return uid, {records.STATUS: status | {"superseded_by": uids.get(status["superseded_by"])}}
+    if table == "freshness":
+        return uid, dict(zip((records.UNTIL, records.VERIFIED), now or (None, None), strict=True))
+    if table == "link":
+        if key[2] not in uids or not (key[1] == CAUSAL or (now and now[1].startswith(MANUAL))):
+            return uid, {}
+        edge = {"weight": now[0] / UNIT_WEIGHT, "detail": now[1]} if now else None
+        return uid, {named(records.EDGE, vocabulary.EDGE_KINDS[key[1]], uids[key[2]]): edge}
+    part = {"evidence": records.EVIDENCE, "file": records.FILE}.get(table)
+    return uid, {named(part, *key[1:]): value} if part else {}
+
+
+def _mark(part: str, value: str) -> Any:
+    return value if part == records.MAYBE else json.loads(value)
+
+
+def _told(changes: list[Change]) -> dict[str, tuple[int, Parts]]:
+    """Return how each memory stands by what is told of it, and when it was last told of.
+
+    What the log said of it is told now, so that an undo takes it back.
+    """
+    states: dict[str, tuple[int, Parts]] = {}
+    for at, _, uid, how, said in changes:
+        state = states.get(uid, (0, {}))[1]
+        now, sets = said.get("now") or {}, said.get("set") or {}
+        if "status" in now and records.STATUS in state and "set" not in said:
+            status = state[records.STATUS] | {name: value for name, value in now.items() if name in STATE}
+            gone = status["status"] in {"superseded", "forgotten"}
+            sets = {records.STATUS: status | {"retired_at": status["retired_at"] or at if gone else None}}
+        elif how == "feedback" and now.get("why") in FEEDBACK:
+            kinds = dict.fromkeys(FEEDBACK) | {now["why"]: at}
+            sets = {named(records.EVIDENCE, kind, now.get("session", "")): when for kind, when in kinds.items()}
+        if sets:
+            said["set"] = sets
+        states[uid] = at, state | sets
+    return states
+
+
+def _left(db: apsw.Connection, uids: dict[int, str], states: dict[str, tuple[int, Parts]]) -> Iterator[Change]:
+    """Yield how each memory stands, where nothing tells of it."""
+    for row in map(MemoryRow, db.execute(f"SELECT {MemoryRow.listed()} FROM memory ORDER BY id").fetchall()):
+        kept, (at, told) = row.record(), states[row.uid]
+        status = {name: kept[name] for name in STATE} | {"superseded_by": uids.get(row.superseded_by or 0)}
+        now = dict(_beside(db, row)) | {records.TEXT: told[records.TEXT], records.STATUS: status}
+        differs = {part: now.get(part) for part in (*told, *now) if told.get(part) != now.get(part)}
+        if differs:
+            yield max(at, row.recorded_at, row.retired_at or 0), "", row.uid, "take over", {"set": differs}
 
 
 def _beside(db: apsw.Connection, row: MemoryRow) -> Iterator[tuple[str, Any]]:
@@ -79,14 +154,9 @@ def _beside(db: apsw.Connection, row: MemoryRow) -> Iterator[tuple[str, Any]]:
         yield records.SCOPE, {"repository": repository} | ({"path": path} if path else {})
     for visibility, author in db.execute("SELECT visibility, author FROM authorship WHERE memory = ?", (row.id,)):
         yield from ((records.VISIBILITY, visibility), (records.AUTHOR, author or None))
-    for mark, part in (
-        (vocabulary.PROTECTED, records.PROTECTED),
-        (vocabulary.HELD, records.HELD),
-        (vocabulary.MAYBE, records.MAYBE),
-        (vocabulary.CLAIMS, records.CLAIMS),
-    ):
+    for mark, part in MARKS.items():
         for (value,) in db.execute("SELECT value FROM meta WHERE key = ?", (mark + row.uid,)):
-            yield part, value if part == records.MAYBE else json.loads(value)
+            yield part, _mark(part, value)
     for ends_at, verified_at in db.execute("SELECT ends_at, verified_at FROM freshness WHERE memory = ?", (row.id,)):
         yield from ((records.UNTIL, ends_at), (records.VERIFIED, verified_at))
     for path, blob in db.execute("SELECT path, blob FROM file WHERE memory = ?", (row.id,)):
@@ -118,13 +188,26 @@ def _rejected(db: apsw.Connection) -> Iterator[Change]:
         yield at, "", rejected.PREFIX + digest, "refuse", {"set": {rejected.PART: at}}
 
 
-def _log(db: apsw.Connection) -> Iterator[Change]:
-    """Yield what the log told: it changes nothing, the rows have it."""
-    uids = dict(db.execute("SELECT id, uid FROM memory"))
+def _log(db: apsw.Connection, uids: dict[int, str], undos: dict[str, Parts]) -> Iterator[Change]:
+    """Yield what the log told, each verb of a person or agent as an act of its own."""
+    acts: dict[tuple[int, str], str] = {}
     for at, verb, memory, note, *sides in db.execute("SELECT at, verb, memory, note, before, after FROM log_before"):
         if verb in KIND_OF and verb not in {"add", "hold"}:
             was, now = (_renamed(json.loads(side or "{}"), uids) for side in sides)
-            yield at, note, memory, verb, {"was": was, "now": now}
+            act, more = note or acts.setdefault((at, verb), new_uid(at)), dict[str, Any]()
+            if memory in undos and not undos[memory].get("named"):
+                act, more = memory, _undo(db, memory, undos)
+            yield at, act, memory, verb, {"was": was, "now": now, **more}
+
+
+def _undo(db: apsw.Connection, uid: str, undos: dict[str, Parts]) -> Parts:
+    """Return what an undo did, as later ones name it."""
+    said = undos[uid]
+    back = [other for other, one in undos.items() if one.get("undone") == uid]
+    hidden = [key[0] for table, key, _, now in said["images"] if table == "memory" and now and now[0] == "forgotten"]
+    notes = db.execute(f"SELECT DISTINCT note FROM memory WHERE id {LISTED} AND note <> ''", (id_list(hidden),))
+    kept = {name: said.get(name) for name in ("what", "did", "notes", "put")}
+    return {**kept, "acts": back or [note for (note,) in notes]}
 
 
 def _renamed(side: Parts, uids: dict[int, str]) -> Parts:
