@@ -5,6 +5,7 @@ Text index, sign codes, vectors and edges of nearness are worked out from these 
 
 import json
 from collections.abc import Collection, Iterable
+from itertools import chain
 from typing import Any
 
 import apsw
@@ -50,13 +51,18 @@ _RULE = ("text", "tool", "pattern", "action", "memory", "made_at", "ends_at", "s
 
 def state(db: apsw.Connection, uid: str) -> Parts:
     """Fold what the log has of a memory, rule or note."""
-    found = record_log.of(db, uid)
-    return state_of(found, record_log.winners(db, found))
+    return _states(db, [uid])[uid]
+
+
+def _states(db: apsw.Connection, uids: Collection[str]) -> dict[str, Parts]:
+    found = record_log.of_each(db, uids)
+    winners = record_log.winners(db, chain.from_iterable(found.values()))
+    return {uid: state_of(said, winners) for uid, said in found.items()}
 
 
 def rewrite(db: apsw.Connection, uids: Collection[str]) -> list[int]:
     """Write memories, rules and notes as their records say; return the rows of memories, by `uids`' order."""
-    states = {uid: state(db, uid) for uid in uids}
+    states = _states(db, uids)
     for uid, parts in states.items():
         if records.TEXT in parts:
             _place(db, uid, parts)
@@ -148,7 +154,8 @@ def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:
         db.execute("INSERT INTO freshness VALUES (?, ?, ?)", (row, ends_at, verified_at))
     _several(db, uid, row, parts)
     waiting: list[Any] = db.execute("DELETE FROM awaited WHERE uid = ? RETURNING memory", (uid,)).fetchall()
-    rewrite(db, [other for (other,) in waiting])
+    if waiting:
+        rewrite(db, [other for (other,) in waiting])
     return row
 
 

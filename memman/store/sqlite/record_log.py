@@ -112,6 +112,15 @@ def of(db: apsw.Connection, memory: str) -> list[Record]:
     return [Record(*row) for row in db.execute(f"{_FROM} WHERE r.memory = ? ORDER BY r.at, h.name, r.n", (memory,))]
 
 
+def of_each(db: apsw.Connection, uids: Collection[str]) -> dict[str, list[Record]]:
+    """Return the records of some memories, rules and notes, by their uid, in the order in which they count."""
+    found: dict[str, list[Record]] = {uid: [] for uid in uids}
+    sql = f"{_FROM} WHERE r.memory {LISTED} ORDER BY r.at, h.name, r.n"
+    for one in (Record(*row) for row in db.execute(sql, (json.dumps([*uids]),))):
+        found[one.memory].append(one)
+    return found
+
+
 def of_acts(db: apsw.Connection, acts: Collection[str]) -> list[Record]:
     """Return the records of some acts, in the order in which they count."""
     sql = f"{_FROM} WHERE r.act {LISTED} ORDER BY r.at, h.name, r.n"

@@ -97,14 +97,12 @@ def _parts(table: str, key: list[Any], now: list[Any] | None, uids: dict[int, st
         part = MARKS.get(mark + ":")
         return uid, {part: _mark(part, now[0]) if now else None} if part else {}
     uid, value = uids.get(key[0]), now and now[0]
-    if table == "memory":
-        status = dict(zip(STATE, now or (), strict=True))
+    if table == "memory" and now:
+        status = dict(zip(STATE, now, strict=True))
         return uid, {records.STATUS: status | {"superseded_by": uids.get(status["superseded_by"])}}
     if table == "freshness":
         return uid, dict(zip((records.UNTIL, records.VERIFIED), now or (None, None), strict=True))
-    if table == "link":
-        if key[2] not in uids or not (key[1] == CAUSAL or (now and now[1].startswith(MANUAL))):
-            return uid, {}
+    if table == "link" and key[2] in uids and (key[1] == CAUSAL or (now and now[1].startswith(MANUAL))):
         edge = {"weight": now[0] / UNIT_WEIGHT, "detail": now[1]} if now else None
         return uid, {named(records.EDGE, vocabulary.EDGE_KINDS[key[1]], uids[key[2]]): edge}
     part = {"evidence": records.EVIDENCE, "file": records.FILE}.get(table)

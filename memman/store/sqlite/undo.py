@@ -5,6 +5,7 @@ Functions that write run inside their caller's transaction. What was changed sin
 
 import json
 from collections.abc import Collection
+from itertools import chain
 from typing import Any, NamedTuple
 
 import apsw
@@ -46,13 +47,17 @@ def take_back(
     db, done = unit.db, record_log.of_acts(unit.db, acts)
     learned = {one.memory for one in done if one.kind == "learned"}
     changed = []
-    for uid in dict.fromkeys(one.memory for one in done if one.kind not in {"noted", "purged"} and one.body):
-        found = record_log.of(db, uid)
-        if not any(one.body for one in found) or any(one.kind == "purged" for one in found):
+    by_uid: dict[str, list[Record]] = {}
+    for one in done:
+        if one.kind not in {"noted", "purged"} and one.body:
+            by_uid.setdefault(one.memory, []).append(one)
+    every = record_log.of_each(db, by_uid)
+    winners = record_log.winners(db, chain.from_iterable(every.values()))
+    for uid, here in by_uid.items():
+        found = every[uid]
+        if any(one.kind == "purged" for one in found):
             continue
-        winners = record_log.winners(db, found)
         before = state_of(found, winners)
-        here = [one for one in done if one.memory == uid]
         mine = sorted({one.act for one in here})
         said = {"acts": mine, "learned": uid in learned or None}
         text = records.body("undo", **said)
@@ -62,8 +67,9 @@ def take_back(
                 left[uid] = CHANGED
             continue
         was, now = _told(before.get(records.STATUS), after.get(records.STATUS))
-        unit.record(at, uid, "undo", {}, was, {**now, "why": why}, **said)
+        unit.note_down(at, uid, "undo", {}, was, {**now, "why": why}, **said)
         changed.append(Changed(uid, before, after))
+    index.rewrite(db, [one.uid for one in changed])
     return changed
 
 

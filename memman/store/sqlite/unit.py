@@ -568,11 +568,24 @@ class SqliteUnit:
         **said: Any,
     ) -> int:
         """Append a record of this act and write what it is about anew; return the row of a memory, 0 of all else."""
+        self.note_down(at, uid, how, sets, was, now, **said)
+        rows = index.rewrite(self.db, [uid])
+        return rows[0] if rows else 0
+
+    def note_down(
+        self,
+        at: int,
+        uid: str,
+        how: str,
+        sets: Mapping[str, Any],
+        was: Mapping[str, Any] | None = None,
+        now: Mapping[str, Any] | None = None,
+        **said: Any,
+    ) -> None:
+        """Append a record of this act; the caller has the index written anew."""
         told = {**(now or {}), **({} if self._note else self._by)}
         text = body(how, set=sets, was=was and through(was), now=through(told), **said)
         record_log.append(self.db, at, self.act_at(at), uid, KIND_OF[how], text)
-        rows = index.rewrite(self.db, [uid])
-        return rows[0] if rows else 0
 
 
 def _link(edge: Edge) -> tuple[int, int, int, int, str]:

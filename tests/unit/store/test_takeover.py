@@ -1,0 +1,194 @@
+"""A store of an earlier schema taken over: it stands as before, its log tells why, and what was done can be undone."""
+
+import json
+import lzma
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memman.sqlite import open_writer
+from memman.store.sqlite import index, record_log, undo
+from memman.store.sqlite.schema import VERSION
+from memman.store.sqlite.store import SqliteStore
+
+FIRST = Path(__file__).parents[2] / "data/first_schema/memman.db.xz"
+# What schemas 7 and 8 added.
+LATER = {
+    7: "CREATE TABLE typed(digest BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE typed_for(memory INTEGER PRIMARY KEY REFERENCES memory(id), digest BLOB NOT NULL);"
+    "CREATE INDEX typed_digest ON typed_for(digest);"
+    "INSERT INTO typed VALUES (x'aa', 'Redis, please'); INSERT INTO typed_for VALUES (2, x'aa');",
+    8: "CREATE TABLE outdated(memory INTEGER PRIMARY KEY); INSERT INTO outdated VALUES (3);",
+}
+AT = 1795916140000
+HELD, FORGOTTEN, UNDONE, PURGED = (letter * 20 for letter in "abcd")
+UNDO = "01a224f1ffff7e5ba5447f77a2d2ffff"
+# More of everything than the first store has: its memory 2 is superseded by 5, 1 is protected, 3 has an end.
+ADDED = f"""
+CREATE TEMP TABLE more(uid, note, status, retired_at);
+INSERT INTO more VALUES ('{HELD}', 'n1', 'review', NULL), ('{FORGOTTEN}', 'n2', 'forgotten', {AT + 2}),
+    ('{UNDONE}', 'n3', 'forgotten', {AT + 3});
+INSERT INTO memory(uid, note, text, category, importance, entities, keywords, summary, source, origin, valid_from,
+    recorded_at, retired_at, status)
+    SELECT uid, note, 'The text of ' || uid, 'fact', 3, '["X"]', '[]', '', 'agent', 'claude-code:s1', {AT}, {AT},
+    retired_at, status FROM more;
+DROP TABLE more;
+INSERT INTO receipt(note, at, outcome, facts, agent, session, changed)
+    SELECT note, {AT}, 'stored', 1, 'claude-code', 's1', '' FROM memory WHERE id > 5;
+INSERT INTO receipt(note, at, outcome, agent, session, changed) VALUES ('n4', {AT + 4}, 'known', 'claude-code', 's2',
+    '[["evidence",[4,"said","s2"],null,[{AT + 4}]],["file",[4,"docs/conf.py"],null,["blob",null]],'
+    || '["link",[4,2,2],null,[9000,""]],["freshness",[4],null,[{AT * 2},null]],["memory",[-1],null,null],'
+    || '["meta",["maybe:db9bbb87c47fa7c0edb7"],null,["2cf6133c4494e91230ef"]],["meta",["spread:x"],null,["[]"]]]');
+INSERT INTO receipt(note, at, outcome) VALUES ('n5', {AT}, 'purged');
+INSERT INTO evidence VALUES (4, 'said', 's2', {AT + 4}), (1, 'helpful', 's3', {AT + 5});
+INSERT INTO file VALUES (4, 'docs/conf.py', 'blob', {AT});
+INSERT INTO link VALUES (4, 2, 2, 9000, ''), (1, 1, 4, 10000, 'manual: by hand');
+INSERT INTO freshness VALUES (4, {AT * 2}, NULL);
+INSERT INTO scope VALUES (9, 'example.org/quill', 'docs');
+INSERT INTO scoped VALUES (6, 9), (7, 9), (8, 0);
+UPDATE scoped SET scope = 9 WHERE memory = 4;
+INSERT INTO rejected VALUES (x'00ff', {AT});
+INSERT INTO meta VALUES ('maybe:db9bbb87c47fa7c0edb7', '2cf6133c4494e91230ef'), ('held:{HELD}', '{AT}'),
+    ('claims:1dd5458251faaaac3b99', '{{"db9bbb87c47fa7c0edb7":"surely"}}'), ('replaced:n9', '3 {AT}'),
+    ('undo:{UNDO}', '{{"at":{AT + 3},"what":"note n3","did":"1 undone","undone":"","images":[["memory",[8],'
+    || '["current",null,null,null],["forgotten",null,{AT + 3},null]]],"notes":[],"put":[],"moved":[],"named":[]}}');
+INSERT INTO log(at, verb, memory, note, before, after) VALUES
+    ({AT}, 'hold', '{HELD}', 'n1', NULL, '{{"text":"The text of {HELD}","category":"fact","why":"orders"}}'),
+    ({AT}, 'add', '{FORGOTTEN}', 'n2', NULL, '{{"text":"The text of {FORGOTTEN}","category":"fact"}}'),
+    ({AT}, 'add', '{UNDONE}', 'n3', NULL, '{{"text":"The text of {UNDONE}","category":"fact"}}'),
+    ({AT + 2}, 'forget', '{FORGOTTEN}', '', '{{"status":"current"}}', '{{"status":"forgotten","session":"s9"}}'),
+    ({AT + 3}, 'undo', '{UNDO}', '', NULL, '{{"why":"note n3: 1 undone"}}'),
+    ({AT + 4}, 'confirm', '2cf6133c4494e91230ef', 'n4', NULL, NULL),
+    ({AT + 5}, 'feedback', 'b05656c87a1ba572cedf', '', NULL, '{{"why":"helpful","session":"s3"}}'),
+    ({AT + 6}, 'purge', '{PURGED}', 'n5', NULL, NULL);
+"""
+# What a store says, without what is local to a schema.
+SAID = {
+    "memory": "SELECT id, uid, note, text, category, importance, entities, keywords, summary, source, origin,"
+    " valid_from, valid_to, recorded_at, retired_at, status, superseded_by, uses, screened FROM memory",
+    "receipt": "SELECT note, at, outcome, facts, agent, session, cwd, repository, revision, host, user, drain, models"
+    " FROM receipt",
+    **{
+        table: f"SELECT * FROM {table}"
+        for table in "link scope scoped evidence freshness file rule rejected mention vector code".split()
+    },
+    "meta": "SELECT * FROM meta WHERE key NOT GLOB 'undo:*' AND key NOT GLOB 'replaced:*'",
+    "log": "SELECT at, verb, memory, note, before, after FROM log",
+}
+KILLED = """
+import os, signal, sys
+import apsw
+left = int(sys.argv[2])
+def trace(cursor, sql, bindings):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return True
+def hooked(db):
+    db.exec_trace = trace
+apsw.connection_hooks.append(hooked)
+from memman.store.sqlite.store import SqliteStore
+SqliteStore(sys.argv[1])
+"""
+
+
+@pytest.fixture(name="path", params=(6, 7, 8))
+def _path(request, tmp_path):
+    """Return a store of an earlier schema."""
+    path = tmp_path / "data/one/memman.db"
+    path.parent.mkdir(parents=True, mode=0o700)
+    path.write_bytes(lzma.decompress(FIRST.read_bytes()))
+    path.chmod(0o600)
+    db = open_writer(str(path))
+    db.execute(ADDED)
+    for version in range(7, request.param + 1):
+        db.execute(f"{LATER[version]} PRAGMA user_version = {version}")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    return str(path)
+
+
+def said(path):
+    """Return all that a store says."""
+    db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    uids = dict(db.execute("SELECT id, uid FROM memory"))
+    told = {table: sorted(map(repr, db.execute(sql))) for table, sql in SAID.items() if table != "log"}
+    log = db.execute(SAID["log"])
+    told["log"] = sorted(repr((*row, side(before, uids), side(after, uids))) for *row, before, after in log)
+    db.close()
+    return told
+
+
+def side(text, uids):
+    """Return a side of a line, which names memories by uid."""
+    told = json.loads(text or "{}")
+    return sorted((name, uids.get(value, value) if name == "superseded_by" else value) for name, value in told.items())
+
+
+def test_a_store_stands_as_it_stood_and_its_log_says_why(path):
+    """Rows and log are the same before and after, and the same again when they are made of the records alone."""
+    before = said(path)
+    store = SqliteStore(path)
+    assert said(path) == before
+    assert store.reader.meta("replaced:n9") == f"db9bbb87c47fa7c0edb7 {AT}"
+    assert record_log.damaged(store.db) == []
+    with store.unit() as unit:
+        index.rewrite(unit.db, list(record_log.memories(unit.db)))
+    store.db.execute(f"UPDATE file SET changed_at = {AT}")  # found out by drains
+    assert said(path) == before
+    store.close()
+
+
+def status(store, memory):
+    """Return how a memory stands, and by what it was superseded."""
+    sql = "SELECT status, (SELECT uid FROM memory n WHERE n.id = m.superseded_by) FROM memory m WHERE uid = ?"
+    return store.db.execute(sql, (memory,)).fetchone()
+
+
+def test_what_was_done_before_can_be_undone(path):
+    """Notes, undos, and what a session forgot and reported are taken back, and nothing else changes."""
+    store = SqliteStore(path)
+    redis, valkey = "d818964cb33c0c576fd9", "1dd5458251faaaac3b99"
+    assert (status(store, redis), status(store, UNDONE)[0]) == (("superseded", valkey), "forgotten")
+    assert [(one["what"], one["acts"]) for one in undo.listed(store.db).values()] == [("note n3", ["n3"])]
+    assert undo.of_session(store.db, "s9") != undo.of_session(store.db, "s3")
+    done = ("01a224f164487e5ba5447f77a2d2fac8", "n4", UNDO, *undo.of_session(store.db, "s9"))
+    with store.unit() as unit:
+        changed = undo.take_back(unit, (*done, *undo.of_session(store.db, "s3")), AT * 2, "asked")
+    tabs, staging, kamal = "2cf6133c4494e91230ef", "db9bbb87c47fa7c0edb7", "b05656c87a1ba572cedf"
+    assert {one.uid for one in changed} == {redis, valkey, UNDONE, FORGOTTEN, tabs, staging, kamal}
+    assert status(store, redis) == status(store, UNDONE) == status(store, FORGOTTEN) == ("current", None)
+    assert status(store, valkey) == ("forgotten", None)
+    for table in ("evidence", "file", "freshness WHERE memory = 4", "meta WHERE key GLOB 'maybe:*'"):
+        assert store.db.execute(f"SELECT count(*) FROM {table}").get == 0
+    decided = f"SELECT src, dst, detail FROM link WHERE {index.DECIDED}"
+    assert list(store.db.execute(decided)) == [(1, 4, "manual: by hand")]
+    store.close()
+
+
+@pytest.mark.promise("R16")
+def test_a_taking_over_killed_at_any_statement_loses_nothing(path, rounds):
+    """The store is of the old schema or the new one, its copy is whole, and the next opening takes it over."""
+    before, file, n, seen = said(path), Path(path).read_bytes(), 0, set()
+    while True:
+        n += rounds(40, 3)
+        for one in Path(path).parent.iterdir():
+            one.unlink()
+        Path(path).write_bytes(file)
+        child = subprocess.run([sys.executable, "-c", KILLED, path, str(n)], env=os.environ, check=False)
+        assert child.returncode in {0, -signal.SIGKILL}
+        seen.add(apsw.Connection(path).execute("PRAGMA user_version").get)
+        SqliteStore(path).close()
+        assert said(path) == before
+        if child.returncode == 0:
+            break
+    assert len(seen) == 2
+    assert VERSION in seen
+    (copy,) = Path(path).parent.glob("*.bak")
+    assert said(str(copy)) == before
