@@ -14,7 +14,19 @@ from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
 from memman.store.records import KIND_OF, Parts, body, named
 from memman.store.sqlite import record_log, rejected
-from memman.store.sqlite.index import CAUSAL, CONTENT, DECIDED, HOLDS, LISTS, MANUAL, MARKS, RECEIPT, RULE, STATE, TIMES
+from memman.store.sqlite.index import (
+    CONTENT,
+    DECIDED,
+    DECIDED_KINDS,
+    HOLDS,
+    LISTS,
+    MANUAL,
+    MARKS,
+    RECEIPT,
+    RULE,
+    STATE,
+    TIMES,
+)
 from memman.store.sqlite.schema import UNIT_WEIGHT
 
 # What is in no index, since an earlier schema had no records: (when, act or '' for the taking over, about what, verb,
@@ -102,9 +114,11 @@ def _parts(table: str, key: list[Any], now: list[Any] | None, uids: dict[int, st
         return uid, {records.STATUS: status | {"superseded_by": uids.get(status["superseded_by"])}}
     if table == "freshness":
         return uid, dict(zip((records.UNTIL, records.VERIFIED), now or (None, None), strict=True))
-    if table == "link" and key[2] in uids and (key[1] == CAUSAL or (now and now[1].startswith(MANUAL))):
-        edge = {"weight": now[0] / UNIT_WEIGHT, "detail": now[1]} if now else None
-        return uid, {named(records.EDGE, vocabulary.EDGE_KINDS[key[1]], uids[key[2]]): edge}
+    if table == "link":
+        kind, other, edge = vocabulary.EDGE_KINDS[key[1]], uids.get(key[2]), now or (0, MANUAL)
+        if other and (kind in DECIDED_KINDS or edge[1].startswith(MANUAL)):
+            said = {"weight": edge[0] / UNIT_WEIGHT, "detail": edge[1]} if now else None
+            return uid, {named(records.EDGE, kind, other): said}
     part = {"evidence": records.EVIDENCE, "file": records.FILE}.get(table)
     return uid, {named(part, *key[1:]): value} if part else {}
 
