@@ -112,6 +112,7 @@ def _indexed(new: SqliteStore) -> None:
     for first in range(0, len(uids), _PART):
         with new.unit() as unit:
             unit.settle(index.rewrite(unit.db, uids[first : first + _PART]))
+        checkpoint(new.db)  # the words of a large store would make its log several times the file
     with new.unit() as unit:
         unit.db.execute("UPDATE memory SET screened = 0")  # the log may be older than today's rules for secrets
         unclosed: list[Any] = unit.db.execute(_UNCLOSED).fetchall()  # a note that waits would be stored again
