@@ -2,10 +2,6 @@
 
 import json
 import lzma
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import apsw
@@ -13,7 +9,6 @@ import pytest
 
 from memman.sqlite import open_writer
 from memman.store.sqlite import index, record_log, undo
-from memman.store.sqlite.schema import VERSION
 from memman.store.sqlite.store import SqliteStore
 
 FIRST = Path(__file__).parents[2] / "data/first_schema/memman.db.xz"
@@ -80,22 +75,6 @@ SAID = {
     "meta": "SELECT * FROM meta WHERE key NOT GLOB 'undo:*' AND key NOT GLOB 'replaced:*'",
     "log": "SELECT at, verb, memory, note, before, after FROM log",
 }
-KILLED = """
-import os, signal, sys
-import apsw
-left = int(sys.argv[2])
-def trace(cursor, sql, bindings):
-    global left
-    left -= 1
-    if left == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return True
-def hooked(db):
-    db.exec_trace = trace
-apsw.connection_hooks.append(hooked)
-from memman.store.sqlite.store import SqliteStore
-SqliteStore(sys.argv[1])
-"""
 
 
 @pytest.fixture(name="path", params=(6, 7, 8))
@@ -170,25 +149,3 @@ def test_what_was_done_before_can_be_undone(path):
     decided = f"SELECT src, dst, detail FROM link WHERE {index.DECIDED}"
     assert list(store.db.execute(decided)) == [(1, 4, "manual: by hand")]
     store.close()
-
-
-@pytest.mark.promise("R16")
-def test_a_taking_over_killed_at_any_statement_loses_nothing(path, rounds):
-    """The store is of the old schema or the new one, its copy is whole, and the next opening takes it over."""
-    before, file, n, seen = said(path), Path(path).read_bytes(), 0, set()
-    while True:
-        n += rounds(40, 3)
-        for one in Path(path).parent.iterdir():
-            one.unlink()
-        Path(path).write_bytes(file)
-        child = subprocess.run([sys.executable, "-c", KILLED, path, str(n)], env=os.environ, check=False)
-        assert child.returncode in {0, -signal.SIGKILL}
-        seen.add(apsw.Connection(path).execute("PRAGMA user_version").get)
-        SqliteStore(path).close()
-        assert said(path) == before
-        if child.returncode == 0:
-            break
-    assert len(seen) == 2
-    assert VERSION in seen
-    (copy,) = Path(path).parent.glob("*.bak")
-    assert said(str(copy)) == before
