@@ -28,8 +28,9 @@ _LOCAL: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("typed", ("digest", "text"), "1"),
 )
 _BESIDE = {"shown": ("memory", "session", "way", "agent", "at", "times", "tokens"), "typed_for": ("memory", "digest")}
-_VECTORS = "vector v JOIN embedder e ON e.id = v.embedder"
-_VECTOR = ("v.memory", "v.planes", "v.squares", "e.provider", "e.model", "e.dimension")
+# In the order of the table's key: whatever is sorted cannot be read beyond a damaged page.
+_VECTOR = ("embedder", "memory", "planes", "squares")
+_MADE = ("id", "provider", "model", "dimension")
 _LINK = ("src", "kind", "dst", "weight", "detail")
 _UNCLOSED = (
     "SELECT note, min(recorded_at), count(*) FROM memory WHERE note NOT IN (SELECT note FROM receipt) GROUP BY note"
@@ -127,7 +128,8 @@ def _kept(new: SqliteStore, read: apsw.Connection) -> None:
     """
     with new.unit() as unit:
         db = unit.db
-        now = {row: index.row_of(db, str(uid)) for row, uid in rows(read, "memory", ("id", "uid"))}
+        both = [*rows(read, "memory", ("id", "uid")), *(one[::-1] for one in rows(read, "memory", ("uid", "id")))]
+        now = {row: index.row_of(db, str(uid)) for row, uid in both}  # by the table, and by the index of its uids
         for table, names, where in _LOCAL:
             for values in rows(read, table, names, where):
                 insert(db, table, names, values)
@@ -138,9 +140,10 @@ def _kept(new: SqliteStore, read: apsw.Connection) -> None:
         used, fired = rows(read, "memory", ("uses", "uid")), rows(read, "rule", ("hits", "hit_at", "uid"))
         db.executemany("UPDATE memory SET uses = ? WHERE uid = ?", used)
         db.executemany("UPDATE rule SET hits = ?, hit_at = ? WHERE uid = ?", fired)
-        for row, *vector, provider, model, dimension in rows(read, _VECTORS, _VECTOR):
-            if there := now.get(row):
-                unit.put_vectors(unit.embedder(Fingerprint(provider, model, dimension)), [(there, 0, *vector)])
+        makers = {number: Fingerprint(*made) for number, *made in rows(read, "embedder", _MADE)}
+        for number, row, *vector in rows(read, "vector", _VECTOR):
+            if number in makers and (there := now.get(row)):
+                unit.put_vectors(unit.embedder(makers[number]), [(there, 0, *vector)])
         ends = ((now.get(src), kind, now.get(dst), *how) for src, kind, dst, *how in rows(read, "link", _LINK))
         db.executemany("INSERT OR IGNORE INTO link VALUES (?, ?, ?, ?, ?)", [one for one in ends if one[0] and one[2]])
         left = [now[row] for (row,) in rows(read, "outdated", ("memory",)) if now.get(row)]
