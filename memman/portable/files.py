@@ -9,7 +9,7 @@ import apsw
 from memman.config.places import open_file
 from memman.model.errors import CannotWrite, UsageError
 
-_MAGIC = b"SQLite format 3\0"
+_MAGIC = "SQLite format 3\0"
 # Bytes of a text file that is read whole.
 _MOST = 1 << 30
 
@@ -36,10 +36,7 @@ def beginning(path: str) -> str:
 
 def is_database(path: str) -> bool:
     """Whether a file is an SQLite database."""
-    try:
-        return _bytes(path, len(_MAGIC)) == _MAGIC
-    except CannotWrite:
-        return False
+    return beginning(path).startswith(_MAGIC)
 
 
 def tables(path: str) -> dict[str, set[str]]:

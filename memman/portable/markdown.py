@@ -165,14 +165,10 @@ def _until(one: Mapping[str, Any]) -> dict[str, Any]:
 
 def _folders(shown: list[dict[str, Any]]) -> dict[str, str]:
     """Name the folder of each repository; of two that are called alike the later has more to its name."""
-    found, taken = {"": PERSONAL}, {PERSONAL}
+    found = {"": PERSONAL}
     for whose in dict.fromkeys(one["scope"][0] for one in shown):
         name = _plain(label(whose, "")) or "repository"
-        if whose and name in taken:
-            name = f"{name}-{_digest(whose)}"
-        if whose:
-            found[whose] = name
-            taken.add(name)
+        found.setdefault(whose, f"{name}-{_digest(whose)}" if name in found.values() else name)
     return found
 
 

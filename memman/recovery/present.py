@@ -28,14 +28,13 @@ _NOTES = "SELECT uid, note FROM memory"
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """A store as it is: `stored` are the notes it dealt with and that nobody purged, `forgotten` uids of memories.
+    """A store as it is: `stored` are the notes it dealt with and that nobody purged.
 
     `closed` are the notes of which something is forgotten; `outlives` the records of all that came of them, of what was
     forgotten, purged and rejected.
     """
 
     stored: frozenset[str] = frozenset()
-    forgotten: frozenset[str] = frozenset()
     closed: frozenset[str] = frozenset()
     outlives: tuple[Record, ...] = ()
     readable: bool = True
@@ -47,7 +46,7 @@ class Present:
         if os.path.exists(path):
             return cls._read(path)
         last = cls._read(removed) if (removed := _removed(data, name)) else cls()
-        return cls(frozenset(), last.forgotten, last.closed, last.outlives)
+        return cls(frozenset(), last.closed, last.outlives)
 
     @classmethod
     def _read(cls, path: str) -> "Present":
@@ -63,20 +62,18 @@ class Present:
                     for one in record_log.every(db)
                     if one.memory in about or one.act in closed or one.kind in {"purged", "refused"}
                 )
-                return cls(stored, forgotten, closed, tuple(sorted(found, key=lambda one: one.order)))
+                return cls(stored, closed, tuple(sorted(found, key=lambda one: one.order)))
         except DamagedFile:
             return cls(readable=False)
 
 
-def carry(unit: SqliteUnit, present: Present, *, whole: bool) -> None:
+def carry(unit: SqliteUnit, present: Present) -> None:
     """Take along what must outlive a restore, said again by the new host: the old one's numbers go on elsewhere.
 
-    If not `whole`, only what was forgotten of what the store knows. What is said again counts only where the first
-    record does not come too, from a machine that has it.
+    What is said again counts only where the first record does not come too, from a machine that has it.
     """
     have = set(unit.db.execute("SELECT h.name, r.n FROM record r JOIN host h ON h.id = r.host").fetchall())
-    known = present.forgotten & _column(unit.db, "SELECT uid FROM memory")
-    new = [one for one in present.outlives if (one.host, one.n) not in have and (whole or one.memory in known)]
+    new = [one for one in present.outlives if (one.host, one.n) not in have]
     record_log.renew_host(unit.db)
     unit.follow(
         [record_log.append(unit.db, one.at + 1, *one[3:7], author=one.author, visibility=one.visibility) for one in new]

@@ -129,30 +129,24 @@ def follow(data: str, store: str, queue: Queue, uids: Sequence[str]) -> Selectio
 
 def _deleted(data: str, store: str, target: Selection, kept_away: AbstractContextManager[None]) -> bool:
     """Delete a selection from wherever it is kept; whether its bytes are gone too."""
-    with _deleting(done := []), closing(Queue(data)) as queue:
-        mark(queue, store)
-        _clear_traces(data, target)
-        queue.let_go(store)
-        with closing(open_store(data, store)) as opened:
-            with kept_away, opened.unit() as unit:
-                rules.purge(unit, [rule["uid"] for rule in target.rules], now_ms())
-                erase(opened, unit, target.rows, waiting=target.waiting)
-            done.append("deleted")
-            for note in target.notes:
-                queue.drop(note)
-            if store not in scrubbed(data, queue, {store: opened}):
-                done.append("scrubbed")
-    return "scrubbed" in done
-
-
-@contextmanager
-def _deleting(done: list[str]) -> Iterator[None]:
-    """Leave to the next drain what fails once all is deleted, on a full disk for one: it is marked."""
+    deleted = False
     try:
-        yield
-    except MemmanError:
-        if not done:
+        with closing(Queue(data)) as queue:
+            mark(queue, store)
+            _clear_traces(data, target)
+            queue.let_go(store)
+            with closing(open_store(data, store)) as opened:
+                with kept_away, opened.unit() as unit:
+                    rules.purge(unit, [rule["uid"] for rule in target.rules], now_ms())
+                    erase(opened, unit, target.rows, waiting=target.waiting)
+                deleted = True
+                for note in target.notes:
+                    queue.drop(note)
+                return store not in scrubbed(data, queue, {store: opened})
+    except MemmanError:  # what fails once all is deleted, on a full disk for one, is marked for the next drain
+        if not deleted:
             raise
+        return False
 
 
 def erase(

@@ -161,8 +161,7 @@ def _made(data: str, folder: str, part: Part, name: str, texts: Buried) -> Prepa
         with store.unit() as unit:
             unit.set_meta(CONNECTED, None)  # a copy of what a server has is this machine's own
             before = _statuses(unit)
-            # Beside a store that goes by another name, its own keeps what it knows.
-            carry(unit, present, whole=name == part.store)
+            carry(unit, present)
             seen = before.keys() | _statuses(unit).keys()
             # What was purged may have come along: another copy of the store holds it still.
             buried = Tombstones.load(data)

@@ -71,8 +71,10 @@ def refill_queue(new: apsw.Connection, read: apsw.Connection) -> tuple[int, tupl
     with TranslatedErrors(new.filename), Transaction(new):
         register_reading_functions(read)
         doubtful = _notes(read, new)
-        for table in ("journal", "ledger", "meta"):
-            _copy(read, new, table)
+        for table in ("journal", "ledger", "meta"):  # an older file lacks the newest columns, which have defaults
+            names = [name for name in columns(new, table) if name in columns(read, table)]
+            for row in rows(read, table, names):
+                insert(new, table, names, row)
         kept = {str(uid) for (uid,) in new.execute("SELECT uid FROM note")}
     named = {str(uid) for uid, _ in rows(read, "note", (readable("uid"), "id"))}
     return len(kept), tuple(sorted(named - kept)), doubtful
@@ -99,13 +101,6 @@ def _notes(read: apsw.Connection, new: apsw.Connection) -> tuple[str, ...]:
             doubtful.append(str(note["uid"]))
         insert(new, "note", there, tuple(note.values()))
     return tuple(doubtful)
-
-
-def _copy(read: apsw.Connection, db: apsw.Connection, table: str, where: str = "1") -> None:
-    """Take over what can be read of a table; an older file lacks the newest columns, which have defaults."""
-    names = [name for name in columns(db, table) if name in columns(read, table)]
-    for row in rows(read, table, names, where):
-        insert(db, table, names, row)
 
 
 def insert(db: apsw.Connection, table: str, names: Sequence[str], row: Sequence[Any]) -> None:

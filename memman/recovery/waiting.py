@@ -14,6 +14,7 @@ from memman.queue.damage import resealed
 from memman.queue.notes import Queue
 from memman.recovery.manifest import Part
 from memman.recovery.present import Present
+from memman.recovery.salvage import columns
 from memman.sqlite import Transaction, TranslatedErrors, open_reader
 
 if TYPE_CHECKING:
@@ -30,51 +31,37 @@ def again(
         return {}
     path = f"{folder}/{part.file}"
     with TranslatedErrors(path), closing(open_reader(path)) as db:
-        notes = _rows(db, "SELECT * FROM note WHERE state <> 'done' ORDER BY id")
-        journal = _rows(db, "SELECT * FROM journal")
-        ledger = _rows(db, "SELECT * FROM ledger")
-    buried, known = Tombstones.load(data).touched, _Known(data, drafts)
+        notes = _rows(db, "note", "WHERE state <> 'done' ORDER BY id")
+        journal, ledger = _rows(db, "journal"), _rows(db, "ledger")
+    buried, stores = (
+        Tombstones.load(data).touched,
+        {str(note["store"]) for note in notes if only in {None, note["store"]}},
+    )
+    names = {store: draft.name for store, draft in drafts.items()}
+    known = {store: _known(data, store, drafts.get(store)) for store in stores}
     wanted = [
         note
         for note in notes
         if only in {None, note["store"]}
-        and note["uid"] not in buried | known.of(note)
+        and note["uid"] not in buried | known[note["store"]]
         and not purged.says(note["text"])
     ]
     with closing(_queue(data)) as queue, TranslatedErrors(queue.path), Transaction(queue.db):
-        put = [note for note in wanted if _put(queue.db, note, known.name(note))]
+        put = [note for note in wanted if _put(queue.db, note, names.get(note["store"]) or str(note["store"]))]
         uids = {note["uid"] for note in put}
         for table, rows in (("journal", [row for row in journal if row["note"] in uids]), ("ledger", ledger)):
             for row in rows:
                 _insert(queue.db, table, row, "ON CONFLICT DO NOTHING")
-    return {
-        store: frozenset(note["uid"] for note in put if note["store"] == store) for store in {n["store"] for n in put}
-    }
+    return {store: frozenset(note["uid"] for note in put if note["store"] == store) for store in stores}
 
 
-class _Known:
-    """The notes that each store has dealt with, as it will be in force."""
-
-    def __init__(self, data: str, drafts: Mapping[str, "Prepared"]) -> None:
-        self.data, self.drafts = data, drafts
-        self._receipts: dict[str, frozenset[str]] = {}
-
-    def name(self, note: Row) -> str:
-        """Return the store that a note of the backup is for now."""
-        draft = self.drafts.get(note["store"])
-        return draft.name if draft else str(note["store"])
-
-    def of(self, note: Row) -> frozenset[str]:
-        """Return the notes that need not be put back into the store of `note`."""
-        store = note["store"]
-        if store not in self._receipts:
-            draft = self.drafts.get(store)
-            receipts = draft.receipts if draft else frozenset()
-            if draft is None or draft.name != store:  # beside a store that goes by another name, its own stays
-                present = Present.of(self.data, store)
-                receipts |= present.stored | present.closed
-            self._receipts[store] = receipts
-        return self._receipts[store]
+def _known(data: str, store: str, draft: "Prepared | None") -> frozenset[str]:
+    """Return the notes that need not be put back into a store: it has dealt with them, as it will be in force."""
+    receipts = draft.receipts if draft else frozenset()
+    if draft and draft.name == store:
+        return receipts
+    present = Present.of(data, store)  # beside a store that goes by another name, its own stays
+    return receipts | present.stored | present.closed
 
 
 def _queue(data: str) -> Queue:
@@ -106,10 +93,6 @@ def _insert(db: apsw.Connection, table: str, row: Row, otherwise: str) -> None:
     db.execute(sql, row)
 
 
-def _rows(db: apsw.Connection, sql: str) -> list[Row]:
-    cursor = db.execute(sql)
-    try:
-        names = [column[0] for column in cursor.get_description()]
-    except apsw.ExecutionCompleteError:  # there is no row
-        return []
-    return [dict(zip(names, row, strict=True)) for row in cursor]
+def _rows(db: apsw.Connection, table: str, rest: str = "") -> list[Row]:
+    names = columns(db, table)
+    return [dict(zip(names, row, strict=True)) for row in db.execute(f"SELECT * FROM {table} {rest}")]
