@@ -133,7 +133,6 @@ def _written(data: str, draft: str, label: str, store: str | None, progress: Pro
         automatic=automatic,
         taken_by=f"{_user()}@{socket.gethostname()}",
         memman=__version__,
-        keys=tuple(sorted(Settings.read(data).said)),
         active=read_file(data + "/active"),
         bindings=read_file(data + "/bindings"),
         purged=read_file(tombstones_path(data)),

@@ -39,8 +39,7 @@ def troubles(path: str, steps: Steps) -> str:
         return says
     try:
         with TranslatedErrors(path), closing(open_reader(path)) as db:
-            changed = _misspoken if steps is STEPS else _changed
-            return _complaints(db, steps) or _misfit(db, steps, path) or changed(db)
+            return _complaints(db, steps) or _misfit(db, steps, path) or _changed(db, steps)
     except (DamagedFile, StoreError) as error:
         cause = error.__cause__
         if not isinstance(error, DamagedFile) and not isinstance(cause, apsw.SQLError):
@@ -80,18 +79,15 @@ def _misfit(db: apsw.Connection, steps: Steps, path: str) -> str:
     return f"not as schema {version} has it: {', '.join(other)}" if other else ""
 
 
-def _misspoken(db: apsw.Connection) -> str:
-    """Count the records that do not say what was once written, and name the first; an earlier schema has none."""
-    if db.execute("PRAGMA user_version").get < VERSION:
+def _changed(db: apsw.Connection, steps: Steps) -> str:
+    """Count the records, or notes that wait, that do not say what was once written, and name the first."""
+    if steps is not STEPS:
+        bad, what = damaged(db), "queued note"
+    elif db.execute("PRAGMA user_version").get == VERSION:  # an earlier schema has no records
+        bad, what = [f"number {n}" for _, n, *_ in record_log.damaged(db, MOST)], "record"
+    else:
         return ""
-    bad = record_log.damaged(db, MOST)
-    return f"checksum mismatch in {counted(len(bad), 'record')}, e.g. number {bad[0][1]}" if bad else ""
-
-
-def _changed(db: apsw.Connection) -> str:
-    """Count the notes that wait and do not say what was queued, and name the first."""
-    bad = damaged(db)
-    return f"checksum mismatch in {counted(len(bad), 'queued note')}, e.g. {bad[0]}" if bad else ""
+    return f"checksum mismatch in {counted(len(bad), what)}, e.g. {bad[0]}" if bad else ""
 
 
 def _held(path: str) -> bool:

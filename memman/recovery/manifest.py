@@ -15,8 +15,6 @@ from memman.model.objects import parsed, typed
 NEWEST = "latest"
 # Beside the tables' rows: the memories that hold, as everywhere where memories are counted.
 CURRENT = "current"
-# What manifests did not say at first.
-_BEFORE = {"purged": "", "purged_key": "", "purged_texts": ""}
 _STAMP = "%Y%m%dT%H%M%SZ"
 _STAMP_LENGTH = 16
 
@@ -37,8 +35,8 @@ class Part:
 class Manifest:
     """What a backup holds. `number` tells the order they were taken in, which a clock that jumps does not.
 
-    `keys` names the settings that were made, without what they say; `active` and `bindings` are those files' text, and
-    so are `purged`, `purged_key` and `purged_texts`, by which what was purged is known again.
+    `active` and `bindings` are those files' text, and so are `purged`, `purged_key` and `purged_texts`, by which what
+    was purged is known again.
     """
 
     id: str
@@ -48,7 +46,6 @@ class Manifest:
     automatic: bool
     taken_by: str
     memman: str
-    keys: tuple[str, ...]
     active: str
     bindings: str
     purged: str
@@ -61,9 +58,9 @@ class Manifest:
         """Read the manifest in `folder`, if its digest fits and it names a backup's files. Raises DamagedFile."""
         path = manifest_path(folder)
         try:
-            sound = typed(cls, _BEFORE | _intact(parsed(read_file(path)) or {}))
+            sound = typed(cls, _intact(parsed(read_file(path)) or {}))
             parts = tuple(Part(**typed(Part, part)) for part in sound["parts"])
-            found = cls(**sound | {"keys": tuple(sound["keys"]), "parts": parts})
+            found = cls(**sound | {"parts": parts})
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise DamagedFile(f"{path} was changed or is damaged, so the backup's contents are unknown") from error
         if found.id != os.path.basename(folder):

@@ -71,7 +71,8 @@ def rebuilt(new: SqliteStore, read: Copies, backup: Sequence[Record], buried: To
 def _taken(db: apsw.Connection, read: Copies, others: Collection[str]) -> Iterator[tuple[str, int]]:
     """Take over the sound records; yield host and number of each.
 
-    The name of a host whose row is damaged is one that a backup has; where none fits, it goes on under a new one.
+    The name of a host whose row is damaged is one that a backup has; where none fits, it is its own, if it can be read,
+    or a new one.
     """
     hosts = {row[0]: row for row in rows(read.checked, "host", _HOST)}
     names = dict(rows(read.every, "host", ("id", "name"))) | {row: one[1] for row, one in hosts.items()}
@@ -83,7 +84,8 @@ def _taken(db: apsw.Connection, read: Copies, others: Collection[str]) -> Iterat
     for host in {host for _, host, *_ in raw} | hosts.keys():
         known = hosts.get(host, (host, "", 0, 0, host == record_log.OURS))
         db.execute(
-            "INSERT OR IGNORE INTO host VALUES (?, ?, ?, ?, ?)", (host, fits.get(host) or _new(known), *known[2:])
+            "INSERT OR IGNORE INTO host VALUES (?, ?, ?, ?, ?)",
+            (host, fits.get(host) or str(known[1]) or token_hex(8), *known[2:]),
         )
     for number, host, *said, total in raw:
         record = Record(fits.get(host) or "unnamed", *said)
@@ -100,11 +102,6 @@ def _taken(db: apsw.Connection, read: Copies, others: Collection[str]) -> Iterat
 def _named(names: Iterable[object], said: Sequence[Any], total: object) -> str:
     """Return which of some hosts wrote a record, as its checksum has it, '' for none."""
     return next((str(name) for name in names if name and Record(str(name), *said).sum == total), "")
-
-
-def _new(host: Sequence[Any]) -> str:
-    """Return the name of a host without a record that tells it: its own, if it can be read, or a new one."""
-    return str(host[1]) or token_hex(8)
 
 
 def _indexed(new: SqliteStore) -> None:

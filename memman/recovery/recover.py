@@ -7,6 +7,8 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from tempfile import mkdtemp
 
+import apsw
+
 from memman.config import stores
 from memman.config.places import make_file, queue_path, store_path
 from memman.config.schedule import refuse_stopped
@@ -21,7 +23,7 @@ from memman.recovery.copies import REPAIRING, leftovers
 from memman.recovery.exchange import exchange, rolled_back
 from memman.recovery.manifest import backups_path, listed
 from memman.recovery.rebuild import Copies, rebuilt
-from memman.recovery.salvage import PAGE, opened, refill_queue, unmended
+from memman.recovery.salvage import PAGE, opened, refill_queue
 from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.records import Record
 from memman.store.sqlite import record_log
@@ -69,7 +71,7 @@ def recover(data: str, store: str) -> Recovered:
             old.copy(f"{place}/damaged.db", f"{place}/read.db")
             with (
                 closing(opened(f"{place}/read.db", new.db, ("record", "host"))) as every,
-                closing(unmended(f"{place}/read.db")) as checked,
+                closing(apsw.Connection(f"{place}/read.db")) as checked,
             ):
                 log = rebuilt(new, Copies(every, checked), backup, Tombstones.load(data))
             kept, receipts = (int(new.db.execute(f"SELECT count(*) FROM {name}").get) for name in ("memory", "receipt"))

@@ -139,11 +139,6 @@ def _last_row(db: apsw.Connection, table: str) -> int:
     return max(said, default=os.path.getsize(db.filename) // _LEAST)
 
 
-def unmended(path: str) -> apsw.Connection:
-    """Open a file whose pages are read only where their checksums are right."""
-    return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-
-
 def _unchecked(path: str) -> apsw.Connection:
     """Open a file, with as much of its schema as can be read, its pages taken as they are."""
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)

@@ -20,7 +20,7 @@ NOW = 1_800_000_000_000
 
 
 def test_a_backup_holds_everything_but_secrets_and_is_private(box):
-    """Queue, stores and what says which store is meant are in it; of the env file only the names of its keys."""
+    """Queue, stores and what says which store is meant are in it, and nothing of the env file."""
     box.configure(LLM_API_KEY="sk-the-secret", LLM_PROVIDER="builtin")
     box.remember("Redis caches the invoices.")
     box.remember("The gateway listens on port 8443.", store="work")
@@ -29,7 +29,6 @@ def test_a_backup_holds_everything_but_secrets_and_is_private(box):
     made = take(str(box.data), label="first")
     folder = box.data / "backups" / made.id
     assert sorted(made.stores) == ["default", "work"]
-    assert made.keys == ("MEMMAN_LLM_API_KEY", "MEMMAN_LLM_PROVIDER")
     assert made.active == "work\n"
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert sorted(path.name for path in files) == ["default.db", "manifest.json", "queue.db", "work.db"]
@@ -122,7 +121,6 @@ WHOLE = {
     "automatic": (1, "yes"),
     "taken_by": (None, []),
     "memman": (1,),
-    "keys": ("x", None),
     "active": (1, None),
     "bindings": (1, ["x"]),
     "parts": ({}, None, [7], [[]]),
