@@ -223,11 +223,7 @@ def _clear_traces(data: str, target: Selection) -> None:
             with suppress(OSError):
                 lockfile.edit(f"{sessions_path(data)}/{name}", cleared)
     for number in range(LOG_FILES):
-        _clear_log(log_path(data, number))
-
-
-def _clear_log(path: str) -> None:
-    lines = text_at(path).split("\n")  # other line ends may stand within a record
-    kept = [line for line in lines if '"level": "debug"' not in line]
-    if kept != lines:
-        write_file(path, "\n".join(kept))
+        lines = text_at(log_path(data, number)).split("\n")  # other line ends may stand within a record
+        kept = [line for line in lines if '"level": "debug"' not in line]
+        if kept != lines:
+            write_file(log_path(data, number), "\n".join(kept))

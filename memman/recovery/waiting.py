@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memman.recovery.restore import Prepared
 
 Row = dict[str, Any]
+_LEFT = "WHERE state <> 'done' ORDER BY id"
 
 
 def again(
@@ -31,21 +32,12 @@ def again(
         return {}
     path = f"{folder}/{part.file}"
     with TranslatedErrors(path), closing(open_reader(path)) as db:
-        notes = _rows(db, "note", "WHERE state <> 'done' ORDER BY id")
+        notes = [note for note in _rows(db, "note", _LEFT) if only in {None, note["store"]}]
         journal, ledger = _rows(db, "journal"), _rows(db, "ledger")
-    buried, stores = (
-        Tombstones.load(data).touched,
-        {str(note["store"]) for note in notes if only in {None, note["store"]}},
-    )
+    stores, buried = {str(note["store"]) for note in notes}, Tombstones.load(data).touched
     names = {store: draft.name for store, draft in drafts.items()}
-    known = {store: _known(data, store, drafts.get(store)) for store in stores}
-    wanted = [
-        note
-        for note in notes
-        if only in {None, note["store"]}
-        and note["uid"] not in buried | known[note["store"]]
-        and not purged.says(note["text"])
-    ]
+    known = {store: buried | _known(data, store, drafts.get(store)) for store in stores}
+    wanted = [note for note in notes if note["uid"] not in known[note["store"]] and not purged.says(note["text"])]
     with closing(_queue(data)) as queue, TranslatedErrors(queue.path), Transaction(queue.db):
         put = [note for note in wanted if _put(queue.db, note, names.get(note["store"]) or str(note["store"]))]
         uids = {note["uid"] for note in put}
