@@ -56,7 +56,8 @@ def answer(asked: str) -> dict[str, Any]:
 
 def fact(text: str) -> dict[str, Any]:
     """Return a fact as a model gives it."""
-    rest = {"category": "fact", "importance": 3, "entities": [], "keywords": [], "summary": "", "scope": "unsure"}
+    rest = {"category": "fact", "importance": 3, "entities": [], "keywords": [], "questions": [], "summary": ""}
+    rest |= {"scope": "unsure"}
     return {"text": text} | rest
 
 

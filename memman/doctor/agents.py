@@ -8,6 +8,7 @@ from subprocess import SubprocessError
 from memman import __version__
 from memman.config import launcher as launch
 from memman.config.command import NAME, command
+from memman.config.interpreter import NONE, quick
 from memman.config.places import read_file
 from memman.config.schedule import NOBODY, Schedule
 from memman.doctor.finding import Context, Finding, fail, skipped, sound, warn
@@ -91,12 +92,20 @@ def _broken(data: str, path: str) -> Iterator[Finding]:
         yield fail(f"{path}, which hooks and units call, does not exist or is not executable", _INSTALL)
     elif not os.access(called, os.X_OK):
         yield fail(f"{path} starts {called or 'nothing'}, which does not exist", _INSTALL)
-    elif read_file(path) != launch.text(data, called, launch.start(data)):
+    elif read_file(path) != launch.text(data, called, launch.start(data)) or _astray(data, called):
         yield fail(f"{path} was changed or is from another version", _INSTALL)
     else:
         answer = ask(path, "--version", patience=_PATIENCE)
         if (said := (answer.out or answer.err).strip()[:80]) != _THIS:
             yield warn(f"{path} starts {called}, which is {said!a}, but this is {_THIS}", _INSTALL)
+
+
+def _astray(data: str, called: str) -> bool:
+    """Whether a launcher of this program starts the hot verbs otherwise than this program would have it start them."""
+    held, wanted = launch.start(data), quick()
+    if called != launch.program() or wanted == NONE:
+        return False
+    return held.library != wanted.library or os.path.realpath(held.python) != os.path.realpath(wanted.python)
 
 
 def _target(data: str) -> str:

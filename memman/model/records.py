@@ -92,9 +92,6 @@ class Fact:
     ends: tuple[tuple[str, str], ...] | None = None
 
 
-# 80 bits: a collision within one store needs about 10^12 memories.
-
-
 class Scope(NamedTuple):
     """What a memory holds for: one repository, as `memman.config.scope` tells it, and a folder of it, or everywhere."""
 

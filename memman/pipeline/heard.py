@@ -16,7 +16,7 @@ from memman.pipeline.speech import continued, prose
 
 # Characters of either side that are read, about 2,000 tokens: own words are seldom more.
 HEARD = 8_000
-_MARKS = "-*+>#\u2022 "
+_MARKS = "-*>+#\u2022 "
 
 
 @dataclass(frozen=True, slots=True)

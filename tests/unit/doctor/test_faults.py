@@ -348,6 +348,12 @@ def nowhere(m: Machine) -> None:
     path.write_text("\n".join("program=/nowhere/memman" if line.startswith("program=") else line for line in lines))
 
 
+def elsewhere(m: Machine) -> None:
+    """Let the launcher look for memman in a folder of somebody else."""
+    path = m.box.data / "bin/memman"
+    path.write_text(re.sub(r"(?m)^library=.*", "library=3.11:/nowhere/site-packages", path.read_text()))
+
+
 def json_edit(path: str, change: Callable[[dict], None]) -> Callable[[Machine], None]:
     """Change a JSON file."""
 
@@ -492,6 +498,7 @@ FAULTS = {
     "unit off after the next boot": Fault("scheduler", state("memman-drain.timer.said", "disabled\n"), "disabled"),
     "launcher missing": Fault("launcher", gone(".memman/bin/memman"), "does not exist"),
     "launcher no program": Fault("launcher", lambda m: (m.box.data / "bin/memman").chmod(0o600), "executable"),
+    "launcher looks elsewhere": Fault("launcher", elsewhere, "was changed"),
     "launcher to nowhere": Fault("launcher", nowhere, "/nowhere"),
     "command of nobody": Fault(
         "launcher", lambda m: (m.box.data / "command").write_text("/nowhere/memman\n"), "/nowhere"
