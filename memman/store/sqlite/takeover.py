@@ -9,10 +9,11 @@ import apsw
 
 from memman.model import vocabulary
 from memman.model.reliability import FEEDBACK
+from memman.model.text import SHORT_ID
 from memman.model.uid import new_uid
 from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
-from memman.store.records import KIND_OF, Parts, body, named
+from memman.store.records import KIND_OF, Parts, Record, body, named, state_of
 from memman.store.sqlite import record_log, rejected
 from memman.store.sqlite.index import (
     CONTENT,
@@ -91,15 +92,33 @@ def _learned(db: apsw.Connection) -> Iterator[Change]:
 def _changed(db: apsw.Connection, uids: dict[int, str], undos: dict[str, Parts]) -> Iterator[Change]:
     """Yield what notes and undos changed of other memories, so that an undo takes it back.
 
-    An earlier schema kept it as rows: table, key, values before and afterwards.
+    An earlier schema kept it as rows: table, key, values before and afterwards. An undo of an undo takes that back.
     """
-    acts = [(undo, said["at"], said["images"]) for undo, said in undos.items()]
     noted: list[Any] = db.execute("SELECT note, at, changed FROM receipt WHERE changed <> ''").fetchall()
-    for act, at, rows in (*acts, *((note, at, json.loads(changed)) for note, at, changed in noted)):
-        for table, key, _, now in rows:
+    for note, at, changed in noted:
+        for table, key, _, now in json.loads(changed):
             uid, parts = _parts(table, key, now, uids)
             if uid and parts:
-                yield at, act, uid, "settle", {"set": parts}
+                yield at, note, uid, "settle", {"set": parts}
+    for undo, said in undos.items():
+        acts, told = _undone_by(undo, undos), dict[str, list[Parts]]()
+        for table, key, *sides in said["images"]:
+            uid, parts = _parts(table, key, sides[1], uids)
+            if not uid or not parts:
+                continue
+            if not acts:
+                yield said["at"], undo, uid, "settle", {"set": parts}
+            stood = told.setdefault(uid, [{}, {}])
+            if table == "memory":
+                stood[:] = [{"status": side[0], "superseded_by": uids.get(side[3])} for side in sides]
+        why = {"why": f"{said['what']}, undo {undo[-SHORT_ID:]}"}
+        for uid, (was, now) in told.items():
+            yield said["at"], undo, uid, "undo", {"acts": acts, "was": was, "now": now | why}
+
+
+def _undone_by(undo: str, undos: dict[str, Parts]) -> list[str]:
+    """Return the undos that an undo took back."""
+    return [other for other, one in undos.items() if one.get("undone") == undo]
 
 
 def _parts(table: str, key: list[Any], now: list[Any] | None, uids: dict[int, str]) -> tuple[str | None, Parts]:
@@ -132,21 +151,20 @@ def _told(changes: list[Change]) -> dict[str, tuple[int, Parts]]:
 
     What the log said of it is told now, so that an undo takes it back.
     """
-    states: dict[str, tuple[int, Parts]] = {}
-    for at, _, uid, how, said in changes:
-        state = states.get(uid, (0, {}))[1]
-        now, sets = said.get("now") or {}, said.get("set") or {}
-        if "status" in now and records.STATUS in state and "set" not in said:
-            status = state[records.STATUS] | {name: value for name, value in now.items() if name in STATE}
-            gone = status["status"] in {"superseded", "forgotten"}
-            sets = {records.STATUS: status | {"retired_at": status["retired_at"] or at if gone else None}}
-        elif how == "feedback" and now.get("why") in FEEDBACK:
+    told: dict[str, list[Record]] = {}
+    for n, (at, act, uid, how, said) in enumerate(changes):
+        before, now = told.setdefault(uid, []), said.get("now") or {}
+        if how == "feedback" and now.get("why") in FEEDBACK:
             kinds = dict.fromkeys(FEEDBACK) | {now["why"]: at}
-            sets = {named(records.EVIDENCE, kind, now.get("session", "")): when for kind, when in kinds.items()}
-        if sets:
-            said["set"] = sets
-        states[uid] = at, state | sets
-    return states
+            said["set"] = {named(records.EVIDENCE, kind, now.get("session", "")): when for kind, when in kinds.items()}
+        elif (
+            "status" in now and how != "undo" and "set" not in said and (stood := state_of(before).get(records.STATUS))
+        ):
+            status = stood | {name: value for name, value in now.items() if name in STATE}
+            gone = status["status"] in {"superseded", "forgotten"}
+            said["set"] = {records.STATUS: status | {"retired_at": status["retired_at"] or at if gone else None}}
+        before.append(Record("", n, at, act, uid, KIND_OF[how], body(how, **said)))
+    return {uid: (found[-1].at, state_of(found)) for uid, found in told.items()}
 
 
 def _left(db: apsw.Connection, uids: dict[int, str], states: dict[str, tuple[int, Parts]]) -> Iterator[Change]:
@@ -215,11 +233,10 @@ def _log(db: apsw.Connection, uids: dict[int, str], undos: dict[str, Parts]) -> 
 def _undo(db: apsw.Connection, uid: str, undos: dict[str, Parts]) -> Parts:
     """Return what an undo did, as later ones name it."""
     said = undos[uid]
-    back = [other for other, one in undos.items() if one.get("undone") == uid]
     hidden = [key[0] for table, key, _, now in said["images"] if table == "memory" and now and now[0] == "forgotten"]
     notes = db.execute(f"SELECT DISTINCT note FROM memory WHERE id {LISTED} AND note <> ''", (id_list(hidden),))
     kept = {name: said.get(name) for name in ("what", "did", "notes", "put")}
-    return {**kept, "acts": back or [note for (note,) in notes]}
+    return {**kept, "acts": _undone_by(uid, undos) or [note for (note,) in notes]}
 
 
 def _renamed(side: Parts, uids: dict[int, str]) -> Parts:

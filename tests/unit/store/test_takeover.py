@@ -21,37 +21,50 @@ LATER = {
     8: "CREATE TABLE outdated(memory INTEGER PRIMARY KEY); INSERT INTO outdated VALUES (3);",
 }
 AT = 1795916140000
-HELD, FORGOTTEN, UNDONE, PURGED = (letter * 20 for letter in "abcd")
-UNDO = "01a224f1ffff7e5ba5447f77a2d2ffff"
+HELD, FORGOTTEN, UNDONE, PURGED, BACK, PORT = (letter * 20 for letter in "abcdef")
+# What n3 said is undone; the undo of n6, by which PORT is superseded by BACK, was itself undone.
+UNDO, FIRST_UNDO, SECOND_UNDO = (f"01a224f1ffff7e5ba5447f77a2d2fff{digit}" for digit in "f12")
 # More of everything than the first store has: its memory 2 is superseded by 5, 1 is protected, 3 has an end.
+HOLDS, REPLACED = '["current",null,null,null]', f'["superseded",{AT + 1},{AT + 1},9]'
+IMAGE = f'["memory",[10],{HOLDS},{REPLACED}]'
+TAKEN_BACK = f'["memory",[10],{REPLACED},{HOLDS}],["memory",[9],{HOLDS},["forgotten",null,{AT + 6},null]]'
+BROUGHT_BACK = f'{IMAGE},["memory",[9],["forgotten",null,{AT + 6},null],{HOLDS}]'
+REST = '"notes":[],"put":[],"moved":[],"named":[]'
 ADDED = f"""
 CREATE TEMP TABLE more(uid, note, status, retired_at);
 INSERT INTO more VALUES ('{HELD}', 'n1', 'review', NULL), ('{FORGOTTEN}', 'n2', 'forgotten', {AT + 2}),
-    ('{UNDONE}', 'n3', 'forgotten', {AT + 3});
+    ('{UNDONE}', 'n3', 'forgotten', {AT + 3}), ('{BACK}', 'n6', 'current', NULL),
+    ('{PORT}', 'n7', 'superseded', {AT + 1});
 INSERT INTO memory(uid, note, text, category, importance, entities, keywords, summary, source, origin, valid_from,
     recorded_at, retired_at, status)
     SELECT uid, note, 'The text of ' || uid, 'fact', 3, '["X"]', '[]', '', 'agent', 'claude-code:s1', {AT}, {AT},
     retired_at, status FROM more;
 DROP TABLE more;
+UPDATE memory SET valid_to = {AT + 1}, superseded_by = 9 WHERE id = 10;
 INSERT INTO receipt(note, at, outcome, facts, agent, session, changed)
     SELECT note, {AT}, 'stored', 1, 'claude-code', 's1', '' FROM memory WHERE id > 5;
 INSERT INTO receipt(note, at, outcome, agent, session, changed) VALUES ('n4', {AT + 4}, 'known', 'claude-code', 's2',
     '[["evidence",[4,"said","s2"],null,[{AT + 4}]],["file",[4,"docs/conf.py"],null,["blob",null]],'
     || '["link",[4,2,2],null,[9000,""]],["freshness",[4],null,[{AT * 2},null]],["memory",[-1],null,null],'
     || '["meta",["maybe:db9bbb87c47fa7c0edb7"],null,["2cf6133c4494e91230ef"]],["meta",["spread:x"],null,["[]"]]]');
+UPDATE receipt SET at = {AT + 1}, changed = '[{IMAGE}]' WHERE note = 'n6';
 INSERT INTO receipt(note, at, outcome) VALUES ('n5', {AT}, 'purged');
 INSERT INTO evidence VALUES (4, 'said', 's2', {AT + 4}), (1, 'helpful', 's3', {AT + 5});
 INSERT INTO file VALUES (4, 'docs/conf.py', 'blob', {AT});
 INSERT INTO link VALUES (4, 2, 2, 9000, ''), (1, 1, 4, 10000, 'manual: by hand');
 INSERT INTO freshness VALUES (4, {AT * 2}, NULL);
 INSERT INTO scope VALUES (9, 'example.org/quill', 'docs');
-INSERT INTO scoped VALUES (6, 9), (7, 9), (8, 0);
+INSERT INTO scoped VALUES (6, 9), (7, 9), (8, 0), (9, 0), (10, 0);
 UPDATE scoped SET scope = 9 WHERE memory = 4;
 INSERT INTO rejected VALUES (x'00ff', {AT});
 INSERT INTO meta VALUES ('maybe:db9bbb87c47fa7c0edb7', '2cf6133c4494e91230ef'), ('held:{HELD}', '{AT}'),
     ('claims:1dd5458251faaaac3b99', '{{"db9bbb87c47fa7c0edb7":"surely"}}'), ('replaced:n9', '3 {AT}'),
     ('undo:{UNDO}', '{{"at":{AT + 3},"what":"note n3","did":"1 undone","undone":"","images":[["memory",[8],'
-    || '["current",null,null,null],["forgotten",null,{AT + 3},null]]],"notes":[],"put":[],"moved":[],"named":[]}}');
+    || '{HOLDS},["forgotten",null,{AT + 3},null]]],{REST}}}'),
+    ('undo:{FIRST_UNDO}', '{{"at":{AT + 6},"what":"note n6","did":"1 undone","undone":"{SECOND_UNDO}",'
+    || '"images":[{TAKEN_BACK}],{REST}}}'),
+    ('undo:{SECOND_UNDO}', '{{"at":{AT + 7},"what":"undo a2d2fff1","did":"1 restored","undone":"",'
+    || '"images":[{BROUGHT_BACK}],{REST}}}');
 INSERT INTO log(at, verb, memory, note, before, after) VALUES
     ({AT}, 'hold', '{HELD}', 'n1', NULL, '{{"text":"The text of {HELD}","category":"fact","why":"orders"}}'),
     ({AT}, 'add', '{FORGOTTEN}', 'n2', NULL, '{{"text":"The text of {FORGOTTEN}","category":"fact"}}'),
@@ -60,7 +73,13 @@ INSERT INTO log(at, verb, memory, note, before, after) VALUES
     ({AT + 3}, 'undo', '{UNDO}', '', NULL, '{{"why":"note n3: 1 undone"}}'),
     ({AT + 4}, 'confirm', '2cf6133c4494e91230ef', 'n4', NULL, NULL),
     ({AT + 5}, 'feedback', 'b05656c87a1ba572cedf', '', NULL, '{{"why":"helpful","session":"s3"}}'),
-    ({AT + 6}, 'purge', '{PURGED}', 'n5', NULL, NULL);
+    ({AT + 6}, 'purge', '{PURGED}', 'n5', NULL, NULL),
+    ({AT}, 'add', '{BACK}', 'n6', NULL, '{{"text":"The text of {BACK}","category":"fact"}}'),
+    ({AT}, 'add', '{PORT}', 'n7', NULL, '{{"text":"The text of {PORT}","category":"fact"}}'),
+    ({AT + 1}, 'supersede', '{PORT}', 'n6', '{{"status":"current"}}',
+        '{{"status":"superseded","superseded_by":9,"valid_to":{AT + 1}}}'),
+    ({AT + 6}, 'undo', '{FIRST_UNDO}', '', NULL, '{{"why":"note n6: 1 undone"}}'),
+    ({AT + 7}, 'undo', '{SECOND_UNDO}', '', NULL, '{{"why":"undo a2d2fff1: 1 restored"}}');
 """
 # What a store says, without what is local to a schema.
 SAID = {
@@ -73,7 +92,8 @@ SAID = {
         for table in "link scope scoped evidence freshness file rule rejected mention vector code".split()
     },
     "meta": "SELECT * FROM meta WHERE key NOT GLOB 'undo:*' AND key NOT GLOB 'replaced:*'",
-    "log": "SELECT at, verb, memory, note, before, after FROM log",
+    # Of an undo the line under its own id: those of the memories that it changed were no rows of the log.
+    "log": "SELECT at, verb, memory, note, before, after FROM log WHERE verb <> 'undo' OR length(memory) = 32",
 }
 
 
@@ -135,7 +155,12 @@ def test_what_was_done_before_can_be_undone(path):
     store = SqliteStore(path)
     redis, valkey = "d818964cb33c0c576fd9", "1dd5458251faaaac3b99"
     assert (status(store, redis), status(store, UNDONE)[0]) == (("superseded", valkey), "forgotten")
-    assert [(one["what"], one["acts"]) for one in undo.listed(store.db).values()] == [("note n3", ["n3"])]
+    undos = [(one["what"], one["acts"], one["undone"]) for one in undo.listed(store.db).values()]
+    assert undos == [
+        ("undo a2d2fff1", [FIRST_UNDO], ""),
+        ("note n6", ["n6"], SECOND_UNDO),
+        ("note n3", ["n3"], ""),
+    ]
     assert undo.of_session(store.db, "s9") != undo.of_session(store.db, "s3")
     done = ("01a224f164487e5ba5447f77a2d2fac8", "n4", UNDO, *undo.of_session(store.db, "s9"))
     with store.unit() as unit:
@@ -148,4 +173,30 @@ def test_what_was_done_before_can_be_undone(path):
         assert store.db.execute(f"SELECT count(*) FROM {table}").get == 0
     decided = f"SELECT src, dst, detail FROM link WHERE {index.DECIDED}"
     assert list(store.db.execute(decided)) == [(1, 4, "manual: by hand")]
+    store.close()
+
+
+def test_an_undo_that_was_undone_can_be_made_again(path):
+    """What a note did can be taken back as before, and the history of each memory tells of both undos."""
+    store = SqliteStore(path)
+    told = "SELECT after ->> '$.status', after ->> '$.why' FROM log WHERE verb = 'undo' AND memory = ? ORDER BY at"
+    assert list(store.db.execute(told, (PORT,))) == [
+        ("current", "note n6, undo a2d2fff1"),
+        ("superseded", "undo a2d2fff1, undo a2d2fff2"),
+    ]
+    replaced, holds = (("superseded", BACK), "current"), (("current", None), "forgotten")
+    act = "n6"
+    for stands in (holds, replaced, holds):  # the note is undone, that is, and that again
+        left = {}
+        with store.unit() as unit:
+            undo.take_back(unit, [act], AT * 2, "asked", left)
+            undo.keep(unit, AT * 2, "that", "it", acts=[act])
+            act = unit.act
+        assert ((status(store, PORT), status(store, BACK)[0]), left) == (stands, {})
+    with store.unit() as unit:
+        undo.take_back(unit, [act], AT * 2, "asked")
+    assert (status(store, PORT), status(store, BACK)[0]) == replaced
+    with store.unit() as unit:
+        undo.take_back(unit, [SECOND_UNDO], AT * 2, "asked")
+    assert (status(store, PORT), status(store, BACK)[0]) == holds
     store.close()
