@@ -12,9 +12,11 @@ from memman.doctor.finding import Context, Finding, fail, ok, shell, sound, warn
 from memman.model.errors import MemmanError, NotSetUp
 from memman.model.plural import counted
 from memman.model.text import duration
+from memman.model.vocabulary import CONNECTED
 from memman.queue.view import QueueView
 from memman.store import reach
 from memman.store.opening import address, connected, open_store
+from memman.store.sqlite.catalogue import Catalogue
 
 _MEANWHILE = "remember and recall work meanwhile; drains try again"
 
@@ -22,8 +24,12 @@ _MEANWHILE = "remember and recall work meanwhile; drains try again"
 def sharing(context: Context) -> Iterator[Finding]:
     """Look whether each server is in reach, the same and lets us write, and what stood in the way of the last sync."""
     data = context.data
-    asked = (_asked(data, name) for name in connected(data) if name in context.stores)
-    return sound(chain(asked, *(_synced(data, name) for name in synced.names(data))), "no store is shared or synced")
+    ours = {name: name in connected(data) for name in context.stores}
+    asked = (_asked(data, name) if has else _unaddressed(data, name) for name, has in ours.items())
+    return sound(
+        chain(filter(None, asked), *(_synced(data, name) for name in synced.names(data))),
+        "no store is shared or synced",
+    )
 
 
 def _synced(data: str, name: str) -> Iterator[Finding]:
@@ -35,6 +41,17 @@ def _synced(data: str, name: str) -> Iterator[Finding]:
         says = f"store {name}: host {host} has yet to take out of the folder what was purged"
         amiss.append(warn(says, hint="run `memman sync` on that machine"))
     return sound(amiss, f"store {name} is synced by {folder}" + ("" if last else "; no round was made yet"))
+
+
+def _unaddressed(data: str, name: str) -> Finding | None:
+    with Catalogue.open(store_path(data, name)) as catalogue:
+        if not catalogue.reader.meta(CONNECTED):
+            return None
+    return fail(
+        f"store {name!r} is shared, but the address of its server is missing: nothing is exchanged with it",
+        f"memman store connect {name}",
+        hint=f"`memman migrate --to sqlite --store {name}` makes it this machine's own",
+    )
 
 
 def _asked(data: str, name: str) -> Finding:

@@ -99,7 +99,8 @@ def _retire(store: "SqliteStore", found: Sequence[Named], waiting: Mapping[str, 
     with store.unit() as unit:
         for one in found:
             if one.note:
-                _store(unit, waiting[one.note], now)
+                with unit.other_act(now, one.note):
+                    _store(unit, waiting[one.note], now)
             # A drain may have stored the note since it was looked up.
             memories += store.reader.located([one.note]) if one.note else one.memories
         return {memory: unit.forget(memory, now) for memory in dict.fromkeys(memories)}

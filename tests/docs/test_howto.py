@@ -147,8 +147,7 @@ def test_one_person_can_follow_the_page_on_a_second_machine(person, server):
     asked = 'memman recall "which port does the staging database use?"'
     assert laptop.paste(asked).split()[3:] == desktop.paste(asked).split()[3:]
     here, there = (one.paste("memman export").splitlines()[1:] for one in (laptop, desktop))
-    assert here == there != before
-    assert [re.sub(r',"authorship":\[[^]]*\]', "", line) for line in here] == before
+    assert here == there == before
     tower.follow(known)
     for one in (tower, laptop):
         one.paste("memman scheduler drain")

@@ -539,13 +539,13 @@ class SqliteUnit:
         self.record(at, self.uid(memory), how, {records.STATUS: status, **sets}, was, told)
 
     @contextmanager
-    def other_act(self, at: int) -> Iterator[None]:
-        """Have what is recorded inside be an act of its own, which an undo can take back by itself."""
-        mine, self.act, note, self._note = self.act, new_uid(at), self._note, ""
+    def other_act(self, at: int, note: str = "") -> Iterator[None]:
+        """Have what is recorded inside be an act of its own, or a note's, which an undo can take back by itself."""
+        mine, self.act, before, self._note = self.act, note or new_uid(at), self._note, note
         try:
             yield
         finally:
-            self.act, self._note = mine, note
+            self.act, self._note = mine, before
 
     def forget_receipt(self, note: str, at: int) -> None:
         """Have a note be dealt with no more."""

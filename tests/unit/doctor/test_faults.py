@@ -253,18 +253,18 @@ def unreachable(m: Machine) -> None:
     path = m.box.data / "env.default"
     path.touch(mode=0o600)
     path.write_text("MEMMAN_STORE_DSN=postgresql://localhost:1/memman\n")
-    database(m.box.store_path(), """INSERT INTO meta VALUES ('replica:store', '["an id", 1, "alice"]')""")
+    database(m.box.store_path(), """INSERT INTO meta VALUES ('server', '["an id", 1, "alice", "own"]')""")
 
 
 def disconnected(m: Machine) -> None:
     """Have the store be nobody's but ours again."""
     (m.box.data / "env.default").unlink()
-    database(m.box.store_path(), "DELETE FROM meta WHERE key = 'replica:store'")
+    database(m.box.store_path(), "DELETE FROM meta WHERE key = 'server'")
     m.run("memman scheduler drain")
 
 
 def addressless(m: Machine) -> None:
-    """Have the store be a replica whose server has no address here."""
+    """Have the store be shared by a server that has no address here."""
     unreachable(m)
     (m.box.data / "env.default").write_text("")
 

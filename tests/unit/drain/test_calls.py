@@ -111,7 +111,7 @@ def test_rare_names_link_more_strongly_than_common_ones(box, name):
 
 
 def test_a_note_costs_the_store_few_statements_each_prepared_once(box):
-    """However many notes a drain takes, it runs about a hundred statements a note and prepares none of them again."""
+    """However many notes a drain takes, each costs about 150 statements, and none of them is prepared again."""
     counted, stats = Counter(), {}
 
     def watch(db):
@@ -130,5 +130,5 @@ def test_a_note_costs_the_store_few_statements_each_prepared_once(box):
         assert box.drain().done == notes
     finally:
         apsw.connection_hooks.remove(watch)
-    assert counted["memman.db"] / notes < 150
-    assert stats["memman.db"] < 150
+    assert counted["memman.db"] / notes < 170
+    assert stats["memman.db"] < 200

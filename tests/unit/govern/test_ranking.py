@@ -4,7 +4,6 @@ import json
 import subprocess
 from itertools import chain
 
-import apsw
 import pytest
 
 from memman.govern.ranking import LIFTS
@@ -208,16 +207,6 @@ def test_what_no_search_brings_up_is_told(box):
     assert options(box, "The heron is the mascot.") == ([], None)
     there = uid(box, "The heron is the mascot.")
     assert "no search finds it" in box.memman("why", "--query", QUESTION, there).stdout
-
-
-def test_a_damaged_memory_is_said_to_be_one(kept):
-    """What does not say what was once written is not shown, and that is why."""
-    there = uid(kept, DEPLOY)
-    db = apsw.Connection(str(kept.store_path()))
-    db.execute("UPDATE memory SET text = 'The billing service is deployed to Mars.' WHERE uid = ?", (there,))
-    db.close()
-    (asked,) = why(kept, there)["asked"]
-    assert "checksum" in asked["why"]
 
 
 def test_it_leaves_no_receipt_and_refuses_what_goes_without_a_query(kept):

@@ -1,10 +1,14 @@
 """A newer memory that may say otherwise stands first, or comes along in one line where the question did not find it."""
 
 import json
+from contextlib import closing
 
 import pytest
 
+from memman.clock import now_ms
+from memman.model.records import Edge
 from memman.model.vocabulary import EDGE_KINDS, NEWER
+from memman.store.sqlite.store import SqliteStore
 from tests.support.doubts import drained
 from tests.support.hook_calls import context
 
@@ -27,8 +31,8 @@ def stored(box, *texts):
 def linked(box, old, new, weight=0.5):
     """Have the memory with one text be linked to the older one that it may change."""
     (src,), (dst,) = (box.store("SELECT id FROM memory WHERE text = ?", text) for text in (new, old))
-    values = (src, EDGE_KINDS.index(NEWER), dst, round(weight * 10_000))
-    box.alter("INSERT OR REPLACE INTO link VALUES (?, ?, ?, ?, '')", *values)
+    with closing(SqliteStore(str(box.store_path()))) as store, store.unit() as unit:
+        unit.link([Edge(NEWER, src, dst, weight)], now_ms())
 
 
 @pytest.fixture

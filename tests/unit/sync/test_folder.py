@@ -1,4 +1,4 @@
-"""The shared folder of a sync: what lies at the name of a bundle and is none."""
+"""The shared folder of a sync: what lies at the name of a segment and is none."""
 
 import os
 
@@ -6,11 +6,13 @@ import pytest
 
 from memman.sync.folder import Folder
 from memman.sync.key import Unreadable
+from memman.sync.segment import Name
 
 HOST = "0" * 16
+FIRST, SECOND, THIRD = (Name(n, n, 0, "0" * 16) for n in (1, 2, 3))
 OTHERS = {
     "a named pipe": os.mkfifo,
-    "a link": lambda path: os.symlink(os.path.join(os.path.dirname(path), "00000002.age"), path),
+    "a link": lambda path: os.symlink(os.path.join(os.path.dirname(path), SECOND.file), path),
     "a link to nothing": lambda path: os.symlink("gone", path),
     "a folder": os.mkdir,
 }
@@ -18,14 +20,14 @@ OTHERS = {
 
 @pytest.mark.parametrize("made", OTHERS.values(), ids=OTHERS)
 def test_what_is_no_file_is_a_trouble_of_its_host(tmp_path, made):
-    """It is not waited for, not followed and no end of the round: the other bundles are read."""
+    """It is not waited for, not followed and no end of the round: the other segments are read."""
     part = tmp_path / HOST
     part.mkdir()
-    (part / "00000002.age").write_bytes(b"sealed")
-    made(os.fspath(part / "00000001.age"))
+    (part / SECOND.file).write_bytes(b"sealed")
+    made(os.fspath(part / FIRST.file))
     folder = Folder(os.fspath(tmp_path))
-    assert folder.bundles == {HOST: [1, 2]}
+    assert folder.files == {(HOST, FIRST), (HOST, SECOND)}
     with pytest.raises(Unreadable):
-        folder.read(HOST, 1)
-    assert folder.read(HOST, 2) == b"sealed"
-    assert folder.read(HOST, 3) == b""
+        folder.read(HOST, FIRST.file)
+    assert folder.read(HOST, SECOND.file) == b"sealed"
+    assert folder.read(HOST, THIRD.file) == b""
