@@ -72,10 +72,16 @@ def _report(done: "Done", *, as_json: bool) -> None:
         complain(trouble)
     if printed(asdict(done), as_json=as_json):
         return
-    for host in done.lagging:
-        text(f"host {host} has yet to take out of the folder what was purged")
+    _left(asdict(done))
     told = [f"{counted(done.said, 'record')} written", f"{done.taken} taken in"]
     text(", ".join([*told, *([f"{counted(done.retired, 'memory')} superseded"] if done.retired else [])]))
+
+
+def _left(record: dict[str, Any]) -> None:
+    for host in record.get("lagging", ()):
+        text(f"host {host} has yet to take out of the folder what was purged")
+    if lost := record.get("lost"):
+        text(f"{counted(lost, 'record')} of this store lost to damage: nobody has them")
 
 
 def _status(record: dict[str, Any], *, as_json: bool) -> None:
@@ -92,7 +98,6 @@ def _status(record: dict[str, Any], *, as_json: bool) -> None:
         "other hosts": hosts or "none yet",
     }
     pairs({name: value for name, value in said.items() if value})
-    for host in record.get("lagging", ()):
-        text(f"host {host} has yet to take out of the folder what was purged")
+    _left(record)
     for trouble in record.get("troubles", ()):
         text(f"in the way: {trouble}")

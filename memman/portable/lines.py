@@ -4,6 +4,8 @@ import base64
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from memman import __version__
@@ -24,6 +26,8 @@ VERSION = 2
 NAME = "memman export"
 # The only name in a line that is no record, by what the line has.
 _PURGED, _VECTOR, _LEARNED = "purged", "vector", "learned"
+# How many of a machine's records may be missing: each of these numbers will be kept, as one of a lost record.
+_GAP = 100_000
 _ELSEWHERE = f"e.provider NOT IN ('{BUILTIN}', '{JUDGE}')"
 _LEFT_OUT = f"SELECT provider || '/' || model FROM embedder e WHERE {_ELSEWHERE} ORDER BY id"
 _VECTORS = (
@@ -61,10 +65,10 @@ def written(data: str, store: str, catalogue: Catalogue, *, vectors: bool = Fals
     """Yield the header and every line of a store, without secrets."""
     db = catalogue.reader.db
     left_out = [] if vectors else [name for (name,) in db.execute(_LEFT_OUT)]
-    count = db.execute("SELECT count(*) FROM record").get
+    count = db.execute("SELECT count(*) FROM record WHERE memory <> ''").get
     about = {"by": __version__, "at": now_ms(), "store": store, "left_out": left_out, "records": count}
     yield _line({"format": NAME, "version": VERSION, **about})
-    for record in record_log.every(db):
+    for record in (one for one in record_log.every(db) if one.memory):  # of others there is only the number
         said = harmless(record, masked)
         yield _line({name: value for name, value in said._asdict().items() if value != ""} | {"body": said.said})
     for note, memory in sorted(set(Tombstones.rows(data))):
@@ -113,6 +117,10 @@ def read(path: str, text: str) -> Export:
         raise UsageError(f"{found.wrong[0]}; nothing was imported")
     if isinstance(count := about.get("records"), int) and len(found.records) + len(found.wrong) < count:
         raise UsageError(f"{path} is cut short: {len(found.records)} of {count} records; nothing was imported")
+    for host, its in groupby(sorted(found.records), key=attrgetter("host")):
+        numbers = {one.n for one in its}
+        if max(numbers) - len(numbers) > _GAP:
+            raise UsageError(f"{path} lacks most records of host {host}: export it anew; nothing was imported")
     return found
 
 

@@ -52,7 +52,8 @@ def planned(data: str, store_path: str, export: Export, *, purged: bool) -> Plan
     """Compare an export with a store. With `purged` what was purged here comes back."""
     with Catalogue.open(store_path) as catalogue:
         db = catalogue.reader.db
-        have = set(db.execute("SELECT h.name, r.n FROM record r JOIN host h ON h.id = r.host").fetchall())
+        sql = "SELECT h.name, r.n FROM record r JOIN host h ON h.id = r.host WHERE r.memory <> ''"
+        have = set(db.execute(sql).fetchall())
         there = {uid for (uid,) in db.execute("SELECT uid FROM memory UNION SELECT uid FROM rule")}
         emptied = {uid for (uid,) in db.execute("SELECT memory FROM record WHERE kind = 'purged'")}
     buried, texts = Tombstones.load(data), Buried.load(data)

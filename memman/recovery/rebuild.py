@@ -63,6 +63,7 @@ def rebuilt(new: SqliteStore, read: Copies, backup: Sequence[Record], buried: To
         old = [one for one in backup if (one.host, one.n) in gaps]
         gone = {one.memory for one in old if buried.hold(one.act, one.memory) or one.memory in buried.notes}
         again = record_log.add(db, [one._replace(body="") if one.memory in gone else one for one in old])
+        record_log.fill_gaps(db)
     _indexed(new)
     _kept(new, read.checked)
     return Log(len(found) + len(gaps), len(gaps), len(again))

@@ -66,6 +66,11 @@ class Record(NamedTuple):
         return self.at, self.host, self.n
 
     @property
+    def lost(self) -> bool:
+        """Whether only its number is known: what it said is lost. It counts for nothing, and has no moment."""
+        return not (self.at or self.memory)
+
+    @property
     def said(self) -> dict[str, Any]:
         """What its body says."""
         found: dict[str, Any] = json.loads(self.body or "{}")
@@ -75,6 +80,11 @@ class Record(NamedTuple):
     def sum(self) -> int:
         """A checksum of all that it says."""
         return crc32(ascii(tuple(self)).encode())
+
+
+def lost(host: str, n: int) -> Record:
+    """Return what stands for a record that is lost."""
+    return Record(host, n, 0, "", "", "", "")
 
 
 def named(part: str, *key: str) -> str:

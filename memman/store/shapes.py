@@ -15,6 +15,8 @@ from memman.store.sqlite.index import RECEIPT, RULE
 Check = Callable[[Any], bool]
 # Beyond this JSON's readers do not agree on a whole number.
 _GREATEST = 2**53
+# Characters of a host's name, as of its folder in a sync.
+_HOST = 16
 # No clock goes so far; what we record next stands behind it.
 _LATEST = 2**52
 
@@ -101,7 +103,7 @@ def _key(*fits: Check) -> Check:
 
 
 _FIELDS: dict[str, Check] = {
-    "host": _name,
+    "host": lambda value: isinstance(value, str) and len(value) == _HOST and not value.strip("0123456789abcdef"),
     "n": lambda value: _number(value) and value > 0,
     "at": lambda value: _number(value) and 0 <= value < _LATEST,
     "act": lambda value: _text(value) and bool(value),

@@ -1,10 +1,12 @@
 """What a host writes into the folder: its records, from the first to the last, as its log has them now."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import apsw
 
 from memman.model.errors import MemmanError
+from memman.store.records import lost as lost_one
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
 from memman.sync import segment
@@ -33,21 +35,33 @@ class Writing:
         count = self._bring(host, seen)
         for other in record_log.known(self.db):
             gone = not self.folder.segments.get(other) and other not in self.folder.links
-            if other != host and (other in former or gone):
-                count += self._bring(other, seen, emptied=not gone)
+            if other != host and (other in former or gone or not self._trusting):
+                count += self._bring(other, seen, emptied=not gone, ours=other in former)
         return count
 
-    def _bring(self, host: str, seen: Mapping[str, int], *, emptied: bool = False) -> int:
-        """Write what the folder lacks of a host's records, or, where that is all, what was `emptied` since."""
+    def _bring(self, host: str, seen: Mapping[str, int], *, emptied: bool = False, ours: bool = True) -> int:
+        """Write what the folder lacks of a host's records; where it has all, those `emptied` or found since."""
         sums = record_log.sums(self.db, host)
         there = [one for one in self.folder.segments.get(host, ()) if one.last <= len(sums)]
-        if emptied and not any(one.emptied < sums[one.first - 1 : one.last].count(0) for one in there):
+        if emptied and not any(self._behind(host, one, sums[one.first - 1 : one.last], ours=ours) for one in there):
             return 0
         right = [] if len(there) > MOST else [one for one in there if self._right(host, one, sums)]
         left, missing = _missing(right, len(sums))
         written = [self._write(host, *part, sums, seen) for part in self._parts(host, missing)]
         self.folder.drop(host, [one for one in there if one not in left and one not in written])
         return sum(one.last - one.first + 1 for one in written)
+
+    def _behind(self, host: str, name: Name, sums: Sequence[int], *, ours: bool) -> bool:
+        """Whether the log has less than a segment, of one of `ours`, or more than the number of a lost record."""
+        if ours and name.emptied < sums.count(0):
+            return True
+        if self._trusting or name == Name.of(name.first, sums, self.key):
+            return False
+        with suppress(Unreadable, MemmanError):
+            lines = segment.unpacked(self.folder.read(host, name.file), host, name, self.key)[1]
+            lost = segment.lines(lost_one(host, n) for n in range(name.first, name.last + 1))
+            return any(line == none.rstrip() and one > 0 for line, none, one in zip(lines, lost, sums, strict=True))
+        return False
 
     def _right(self, host: str, name: Name, sums: Sequence[int]) -> bool:
         """Whether a segment says what the log has, and can be read, unless its name is trusted."""

@@ -1,9 +1,11 @@
 """Taking in the records of other hosts: into the log, and from there into all that recall reads."""
 
 import json
-from collections.abc import Iterable
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import apsw
@@ -54,8 +56,13 @@ class Reading:
         self.host = record_log.host(db)
 
     def arrived(self) -> Arrived:
-        """Read the records that others have written since, of each host up to the first that cannot be had."""
+        """Read the records that others have written since, of each host up to the first that cannot be had.
+
+        What this machine has lost is read wherever it is.
+        """
         found, known = Arrived(), record_log.complete(self.db)
+        for host, lost in groupby(record_log.lost(self.db), key=itemgetter(0)):
+            found.records += self._found_again(host, {n for _, n in lost})
         for other in sorted(self.folder.segments.keys() - {self.host}):
             if len(found.records) >= _PART:
                 found.more = True
@@ -94,6 +101,19 @@ class Reading:
                 return f"{error}; nothing after it was taken in"
         return trouble if trouble and any(name.last > at for name in self.folder.segments[host]) else ""
 
+    def _found_again(self, host: str, lost: set[int]) -> Iterator[Record]:
+        """Yield those of the lost records of a host that the folder has."""
+        sums = record_log.sums(self.db, host)
+        for name in sorted(self.folder.segments.get(host, ())):
+            here = [n for n in lost if name.first <= n <= name.last]
+            if not here or name == Name.of(name.first, sums[name.first - 1 : name.last], self.key):
+                continue
+            with suppress(Unreadable, NewerSchema, shape.Malformed):
+                header, lines = self.read(host, name)
+                if header.store == self.name:
+                    read = [shape.read(lines[n - name.first], host, n) for n in here]
+                    yield from (one for one in read if not one.lost)
+
     def read(self, host: str, name: Name) -> tuple[Header, list[str]]:
         """Read a segment. Raises Unreadable and NewerSchema."""
         return segment.unpacked(self.folder.read(host, name.file), host, name, self.key)
@@ -113,16 +133,16 @@ class Reading:
                 theirs = [shape.read(line, self.host, n) for n, line in enumerate(lines, name.first)]
             except (Unreadable, NewerSchema, shape.Malformed):
                 continue  # it is written again
-            ours = list(record_log.every(self.db, self.host, name.first - 1, len(theirs)))
-            same = next((n for n, pair in enumerate(zip(ours, theirs, strict=False)) if _differ(*pair)), len(ours))
-            if same < len(theirs):
-                agreed, other = min(agreed, name.first - 1 + same), True
+            ours = {one.n: one for one in record_log.every(self.db, self.host, name.first - 1, len(theirs))}
+            same = next((one.n - 1 for one in theirs if one.n not in ours or _differ(ours[one.n], one)), name.last)
+            if same < name.last:
+                agreed, other = min(agreed, same), True
         return agreed if other else None
 
 
 def _differ(one: Record, other: Record) -> bool:
-    """Whether two records are of different acts; a purge may have emptied either."""
-    return one._replace(body="", author="") != other._replace(body="", author="")
+    """Whether two records are of different acts; a purge may have emptied either, or it is lost."""
+    return not (one.lost or other.lost) and one._replace(body="", author="") != other._replace(body="", author="")
 
 
 def take(store: SqliteStore, data: str, name: str, found: Arrived, reach: Reach, *, compare: bool) -> int:
@@ -178,7 +198,7 @@ def _redacted(db: apsw.Connection, new: Iterable[Record]) -> list[Record]:
 
 def _to_compare(unit: SqliteUnit, new: Iterable[Record], found: Arrived) -> None:
     """Keep which memories have come and are to be compared with those of ours that their hosts had not seen."""
-    learned = {one.memory: found.seen.get(one.memory, 0) for one in new if one.kind == "learned"}
+    learned = {one.memory: found.seen[one.memory] for one in new if one.kind == "learned" and one.memory in found.seen}
     if learned:
         known: Any = unit.db.execute("SELECT value FROM meta WHERE key = ?", (COMPARED,)).get
         unit.set_meta(COMPARED, json.dumps(json.loads(known or "{}") | learned))

@@ -33,7 +33,8 @@ EVERY_MS = 3_600_000
 class Done:
     """What a round did: records written and taken in, memories retired, what stands in its way.
 
-    `lagging` are the hosts that have yet to take out of the folder what was purged.
+    `lagging` are the hosts that have yet to take out of the folder what was purged, `lost` counts the records of which
+    only the number is known.
     """
 
     said: int = 0
@@ -41,6 +42,7 @@ class Done:
     retired: int = 0
     troubles: list[str] = field(default_factory=list)
     lagging: list[str] = field(default_factory=list)
+    lost: int = 0
 
     @property
     def changed(self) -> bool:
@@ -83,7 +85,7 @@ async def turn(
     _named(store, name, folder, key, done)
     reach("sync:named", None)
     before, found = record_log.complete(store.db), None
-    while not stopping() and (found is None or found.more):
+    while found is None or (found.more and not stopping()):  # what is lost here is read before it is written
         found = Reading(store.db, name, folder, key).arrived()
         done.troubles += [one for one in found.troubles if one not in done.troubles]
         if found.records:
@@ -95,7 +97,7 @@ async def turn(
     done.said = Writing(store, name, folder, key, reach, trusting=checked == last.get("checked")).all(before)
     marks.exchange(data, folder, record_log.host(store.db), key, now_ms())
     reach("sync:said", None)
-    done.lagging = lagging(store.db, folder)
+    done.lagging, done.lost = lagging(store.db, folder), len(record_log.lost(store.db))
     if done.taken:
         with closing(Queue(data)) as queue:
             queue.set_meta(UPGRADING, "1")  # the judge has not read all of it yet
@@ -115,8 +117,9 @@ def failed(data: str, name: str, why: str) -> None:
 
 
 def _named(store: SqliteStore, name: str, folder: Folder, key: Key, done: Done) -> None:
-    """See to it that nobody else writes as this host."""
+    """See to it that nobody else writes as this host, and that nobody waits for what is lost."""
     with store.unit() as unit:
+        record_log.fill_gaps(unit.db)
         former = record_log.host(unit.db)
         agreed = Reading(unit.db, name, folder, key).parted()
         if agreed is not None:
@@ -134,6 +137,7 @@ def _record(store: SqliteStore, data: str, name: str, folder: Folder, done: Done
         "at": now_ms(),
         "troubles": done.troubles,
         "lagging": done.lagging,
+        "lost": done.lost,
         "host": host,
         "number": hosts.pop(host),
         "hosts": dict(sorted(hosts.items())),

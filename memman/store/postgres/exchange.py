@@ -35,6 +35,8 @@ _MAY = """SELECT CASE
 _LEFT = "SELECT coalesce(sum(greatest(n - coalesce((%s::json ->> name)::bigint, 0), 0)), 0)::bigint FROM memman.host"
 # What changes who sees what it is about.
 _SHOWING = ("shared", "rule")
+_LOST = """SELECT host, n, at, act, memory, kind, body, author, true FROM memman.record
+    JOIN json_array_elements(%s) lost ON host = lost ->> 0 AND n = (lost ->> 1)::bigint WHERE store = %s AND at > 0"""
 _AGAIN = "SELECT host, n, at, act, memory, kind, body, author, true FROM memman.again(%s, %s)"
 
 
@@ -128,6 +130,8 @@ def push(store: SqliteStore, server: Server) -> int:
 def push_all(store: SqliteStore, server: Server, number: int, progress: Progress) -> None:
     """Send the records of all machines."""
     _set_back(store, server)
+    with store.transaction():
+        record_log.fill_gaps(store.db)
     there = _there(server, number)
     for host in record_log.known(store.db):
         _send(store, server, number, host, there.get(host, 0), progress)
@@ -192,6 +196,7 @@ def _ours(store: SqliteStore, server: Server, number: int) -> tuple[str, int]:
     """Return our name and up to which number the server has our records; another name where it has others of that."""
     with store.transaction():
         name = record_log.host(store.db)
+        record_log.fill_gaps(store.db, name)
         there, here = _there(server, number).get(name, 0), record_log.known(store.db)[name]
         upto = min(there, here)
         if there <= here and _agree(store.db, name, _acts(server, number, name, upto)):
@@ -229,6 +234,10 @@ def _pull(
 ) -> int:
     """Bring in what others said, and forget what is not for us to see any more; return how many records came."""
     came = total = 0
+    if lost := record_log.lost(store.db):
+        with server.translated():
+            found = server.db.execute(_LOST, (json.dumps(lost), ours.number)).fetchall()
+        take([*_records(found, ours.role)])
     while True:
         known = json.dumps(record_log.complete(store.db))
         with server.translated():

@@ -11,6 +11,7 @@ from memman.model.vocabulary import CONNECTED, REWRITTEN
 from memman.sqlite import LISTED
 from memman.store.records import EDGE, Record
 from memman.store.records import body as written
+from memman.store.records import lost as lost_one
 
 _HOST_BYTES = 8
 _COLUMNS = "h.name, r.n, r.at, r.act, r.memory, r.kind, r.body, r.author, r.visibility"
@@ -162,15 +163,34 @@ def complete(db: apsw.Connection) -> dict[str, int]:
     return {name: n if n == count else _before_gap(db, number) for name, n, count, number in rows}
 
 
+def fill_gaps(db: apsw.Connection, *hosts: str) -> None:
+    """Have each number that is missing before the newest of its machine stand for a lost record; of all or of `hosts`.
+
+    Otherwise other machines would wait for it for ever. It gives way as soon as somebody has the record.
+    """
+    ends, newest = complete(db), known(db)
+    for name in hosts or newest:
+        if ends[name] < (n := newest[name]):
+            there = {one.n for one in every(db, name)}
+            add(db, [lost_one(name, number) for number in range(1, n) if number not in there])
+
+
+def lost(db: apsw.Connection) -> list[tuple[str, int]]:
+    """Return host and number of the records of which nobody here knows what they said."""
+    sql = "SELECT h.name, r.n FROM record r JOIN host h ON h.id = r.host WHERE r.at = 0 AND r.memory = '' ORDER BY 1, 2"
+    return [(name, n) for name, n in db.execute(sql)]
+
+
 def _before_gap(db: apsw.Connection, number: int) -> int:
     sql = "SELECT n FROM (SELECT n, row_number() OVER (ORDER BY n) AS at FROM record WHERE host = ?) WHERE n = at"
     return max((n for (n,) in db.execute(sql, (number,))), default=0)
 
 
 def sums(db: apsw.Connection, host: str) -> list[int]:
-    """Return the checksums of a machine's records in a row from the first on, 0 of one that was emptied."""
+    """Return the checksums of a machine's records in a row from the first on, 0 of one emptied and -1 of one lost."""
     sql = (
-        "SELECT r.n, iif(r.body = '', 0, max(r.sum, 1)) FROM record r JOIN host h ON h.id = r.host"
+        "SELECT r.n, CASE WHEN r.at = 0 AND r.memory = '' THEN -1 WHEN r.body = '' THEN 0 ELSE max(r.sum, 1) END"
+        " FROM record r JOIN host h ON h.id = r.host"
         " WHERE h.name = ? ORDER BY r.n"
     )
     return [one for at, (n, one) in enumerate(db.execute(sql, (host,)), 1) if n == at]

@@ -116,6 +116,23 @@ def test_one_note_on_two_machines_takes_effect_once(database, tmp_path):
         second.close()
 
 
+def test_a_lost_record_ends_nothing_and_comes_back_from_the_server(database, tmp_path):
+    """What stands behind it reaches others, and what the server has of it is there again."""
+    with members(database, tmp_path, ("alice", "bob")) as people:
+        alice, bob = people.values()
+        for at in (1, 2):
+            alice.tell(f"heron {at}", at=at)
+        alice.meet()
+        alice.tell("heron 3", at=3)
+        with alice.store.unit() as unit:
+            unit.db.execute("DELETE FROM record WHERE n IN (1, 2, 5)")  # of a note and what it told, and a note
+        for one in (alice, bob):
+            one.meet()
+        assert record_log.lost(alice.store.db) == record_log.lost(bob.store.db) != []
+        assert [n for _, n in record_log.lost(alice.store.db)] == [5]
+        assert alice.texts() == bob.texts() == ["heron 1", "heron 2", "heron 3"]
+
+
 def test_a_clock_that_was_ahead_is_set_back(database, tmp_path):
     """What was recorded in the far future is as late as the server knows, and no later than what follows."""
     with members(database, tmp_path, ("alice", "bob")) as people:

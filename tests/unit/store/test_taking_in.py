@@ -149,7 +149,7 @@ def test_a_note_is_done_once(tmp_path):
         assert len(record_log.of(store.db, "n1")) == 1
 
 
-GOOD = Record("h", 1, 5, "act", "m", "rated", body("feedback", set={named(records.EVIDENCE, "wrong", "s"): 5}))
+GOOD = Record("e" * 16, 1, 5, "act", "m", "rated", body("feedback", set={named(records.EVIDENCE, "wrong", "s"): 5}))
 TEXT = {
     "note": "n", "text": "t", "category": "fact", "importance": 3, "entities": [], "keywords": [], "summary": "",
     "source": "user", "origin": "o", "valid_from": 1, "recorded_at": 1,
@@ -165,7 +165,8 @@ BAD_SETS = [
     {named(records.FILE, "a", "b"): ""},
 ]  # fmt: skip
 BAD = [
-    GOOD._replace(host=""), GOOD._replace(n=0), GOOD._replace(n="1"), GOOD._replace(at=-1), GOOD._replace(at=2**60),
+    GOOD._replace(host=""), GOOD._replace(host="zzz"), GOOD._replace(host="f" * 300),
+    GOOD._replace(n=0), GOOD._replace(n="1"), GOOD._replace(at=-1), GOOD._replace(at=2**60),
     GOOD._replace(memory="a b"), GOOD._replace(kind="learned"), GOOD._replace(kind="x"), GOOD._replace(body="[]"),
     GOOD._replace(body="x"), GOOD._replace(body="[" * 100_000), GOOD._replace(visibility="all"), GOOD._replace(act=""),
     GOOD._replace(kind="undone", body=body("undo", acts="x")),
