@@ -1,4 +1,4 @@
-"""What is relevant at all, and what is worth a line beside the best (docs/adr/0031). Safe on the hot path."""
+"""What is relevant at all, and what is worth a line beside the best (docs/adr/0054). Safe on the hot path."""
 
 from memman.model.terms import stems
 from memman.recall.confidence import FLOOR, SILENT, confidence
