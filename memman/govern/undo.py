@@ -182,7 +182,6 @@ def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[list[Changed], dict
     changed = log.take_back(unit, chosen.acts, now, why, left)
     hidden = [one.uid for one in changed if _hidden(one)]
     unit.settle([row for row in (index.row_of(unit.db, uid) for uid in hidden) if row])
-    log.inherit(unit, changed, now, left)
     return changed, left
 
 

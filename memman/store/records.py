@@ -6,6 +6,7 @@ whatever order they arrived, machines that hold the same records know the same.
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -104,37 +105,52 @@ def body(how: str, **said: Any) -> str:
     return json.dumps({"how": how, **kept}, ensure_ascii=False, separators=(",", ":"))
 
 
+@lru_cache(256)
+def _acts(text: str) -> frozenset[str]:
+    """Return the acts that the body of an undo names."""
+    return frozenset(json.loads(text or "{}").get("acts", ()))
+
+
 def undone_acts(records: Iterable[Record]) -> set[str]:
     """Return the acts that these records take back, and none whose undo was itself taken back."""
     gone: set[str] = set()
     for record in sorted(records, key=lambda one: one.order, reverse=True):
         if record.kind == "undone" and record.act not in gone:
-            gone.update(record.said.get("acts", ()))
+            gone |= _acts(record.body)
     return gone
 
 
-def state_of(records: Collection[Record], winners: Mapping[str, str] | None = None) -> Parts:
+def state_of(
+    records: Collection[Record], winners: Mapping[str, str] | None = None, undos: Collection[Record] = ()
+) -> Parts:
     """Fold the records of one memory, rule or note: part -> value, without the parts that are no more.
 
-    `winners` names, for each act that two hosts did both, the one that counts. What an undone act learned is forgotten.
+    `winners` names, for each act that two hosts did both, the one that counts. `undos` are the lines of undos under
+    their own ids, which take back whole acts. What an undone act learned is forgotten.
     """
-    counted = [one for one in records if one.body and (winners or {}).get(one.act, one.host) == one.host]
+    winners = winners or {}
+    counted = {one for one in (*records, *undos) if one.body and winners.get(one.act, one.host) == one.host}
     gone = undone_acts(counted)
+    learned = {one.act for one in records if one.kind == "learned"} & gone
+    taken_back: set[str] = set()
     state: Parts = {}
     for record in sorted(counted, key=lambda one: one.order):
-        taken_back = record.act in gone
-        if record.kind == "undone" and not taken_back:
-            if STATUS in state and record.said.get("learned"):
-                status = state[STATUS]
-                retired_at = status["retired_at"] or record.at
-                state[STATUS] = status | {"status": "forgotten", "retired_at": retired_at}
-        elif record.kind == "learned" or not taken_back:
+        if record.act in gone and record.kind not in {"learned", "noted"}:
+            continue
+        if record.kind == "undone":
+            taken_back |= learned & _acts(record.body)
+            hides = not learned.isdisjoint(_acts(record.body))
+        else:
             sets = record.said.get("set", {})
             state |= sets
             if record.author and TEXT in sets:
                 state.setdefault(AUTHOR, record.author)
             if STATUS in sets:
                 state[RETIRED_BY] = record.author or None
+            hides = record.kind == "learned" and record.act in taken_back
+        if hides and STATUS in state:
+            status = state[STATUS]
+            state[STATUS] = status | {"status": "forgotten", "retired_at": status["retired_at"] or record.at}
     return {name: value for name, value in state.items() if value is not None}
 
 
@@ -142,8 +158,11 @@ def states_of(records: Iterable[Record]) -> dict[str, Parts]:
     """Fold records of many memories, rules and notes: the state of each, by its uid."""
     of: dict[str, list[Record]] = {}
     firsts: dict[str, tuple[int, str]] = {}
+    undos = []
     for one in records:
+        if one.kind == "undone" and one.memory == one.act:
+            undos.append(one)
         of.setdefault(one.memory, []).append(one)
         firsts[one.act] = min(firsts.get(one.act, (one.at, one.host)), (one.at, one.host))
     winners = {act: host for act, (_, host) in firsts.items()}
-    return {uid: state_of(found, winners) for uid, found in of.items()}
+    return {uid: state_of(found, winners, undos) for uid, found in of.items()}

@@ -15,7 +15,7 @@ from memman.model.vocabulary import EDGE_KINDS, NEWER
 from memman.secrets import SCREEN
 from memman.sqlite import id_list
 from memman.store import records
-from memman.store.records import Parts, state_of
+from memman.store.records import Parts, Record, state_of
 from memman.store.sqlite import record_log, rejected, typed
 from memman.store.sqlite.schema import UNIT_WEIGHT
 
@@ -51,18 +51,22 @@ _RULE = ("text", "tool", "pattern", "action", "memory", "made_at", "ends_at", "s
 
 def state(db: apsw.Connection, uid: str) -> Parts:
     """Fold what the log has of a memory, rule or note."""
-    return _states(db, [uid])[uid]
+    found, winners, undos = folding(db, [uid])
+    return state_of(found[uid], winners, undos)
 
 
-def _states(db: apsw.Connection, uids: Collection[str]) -> dict[str, Parts]:
+def folding(db: apsw.Connection, uids: Collection[str]) -> tuple[dict[str, list[Record]], dict[str, str], list[Record]]:
+    """Return what the state of each of some memories, rules and notes is made of, as `state_of` takes it."""
     found = record_log.of_each(db, uids)
-    winners = record_log.winners(db, chain.from_iterable(found.values()))
-    return {uid: state_of(said, winners) for uid, said in found.items()}
+    every = [*chain.from_iterable(found.values())]
+    undos = record_log.undos(db, {one.act for one in every})
+    return found, record_log.winners(db, [*every, *undos]), undos
 
 
 def rewrite(db: apsw.Connection, uids: Collection[str]) -> list[int]:
     """Write memories, rules and notes as their records say; return the rows of memories, by `uids`' order."""
-    states = _states(db, uids)
+    found, winners, undos = folding(db, uids)
+    states = {uid: state_of(said, winners, undos) for uid, said in found.items()}
     for uid, parts in states.items():
         if records.TEXT in parts:
             _place(db, uid, parts)

@@ -16,6 +16,15 @@ from memman.store.records import lost as lost_one
 _HOST_BYTES = 8
 _COLUMNS = "h.name, r.n, r.at, r.act, r.memory, r.kind, r.body, r.author, r.visibility"
 _FROM = f"SELECT {_COLUMNS} FROM record r JOIN host h ON h.id = r.host"
+# The lines of undos under their own ids with the acts that each takes back, and those that bear on some acts.
+_UNDOS = """
+WITH RECURSIVE undo(id, act, back) AS MATERIALIZED (
+    SELECT r.id, r.act, value FROM record r, json_each(r.body, '$.acts')
+    WHERE r.kind = 'undone' AND r.memory = r.act AND r.body <> ''
+), bearing(id, act) AS (
+    SELECT id, act FROM undo WHERE back IN (SELECT value FROM json_each(?))
+    UNION SELECT undo.id, undo.act FROM undo JOIN bearing ON undo.back = bearing.act
+)"""
 # The machine that writes this file is its host 1.
 OURS = 1
 
@@ -126,6 +135,23 @@ def of_acts(db: apsw.Connection, acts: Collection[str]) -> list[Record]:
     """Return the records of some acts, in the order in which they count."""
     sql = f"{_FROM} WHERE r.act {LISTED} ORDER BY r.at, h.name, r.n"
     return [Record(*row) for row in db.execute(sql, (json.dumps([*acts]),))]
+
+
+def undos(db: apsw.Connection, acts: Iterable[str]) -> list[Record]:
+    """Return the lines of undos that take back one of some acts, or such an undo."""
+    sql = f"{_UNDOS} SELECT {_COLUMNS} FROM bearing JOIN record r ON r.id = bearing.id JOIN host h ON h.id = r.host"
+    return [Record(*row) for row in db.execute(sql, (json.dumps([*acts]),))]
+
+
+def taken_back(db: apsw.Connection, found: Iterable[Record]) -> list[Record]:
+    """Return the records of acts that undos among these take back, of undos among those likewise."""
+    back: list[Record] = []
+    done: set[str] = set()
+    while acts := {act for one in found if one.kind == "undone" for act in one.said.get("acts", ())} - done:
+        found = of_acts(db, acts)
+        back += found
+        done |= acts
+    return back
 
 
 def every(db: apsw.Connection, host: str = "", after: int = 0, limit: int = -1) -> Iterator[Record]:

@@ -5,7 +5,6 @@ Functions that write run inside their caller's transaction. What was changed sin
 
 import json
 from collections.abc import Collection
-from itertools import chain
 from typing import Any, NamedTuple
 
 import apsw
@@ -43,33 +42,42 @@ class Changed(NamedTuple):
 def take_back(
     unit: SqliteUnit, acts: Collection[str], at: int, why: str, left: dict[str, str] | None = None
 ) -> list[Changed]:
-    """Undo acts; return what changed, and why anything is `left`. Words and codes follow with `SqliteUnit.settle`."""
+    """Undo acts; return what changed, and why anything is `left`. Words and codes follow with `SqliteUnit.settle`.
+
+    What holds again is superseded by what came after the memory that took its place: it is `left` so. The caller
+    writes the line of the undo, with `keep`: by it what comes later of these acts is left out, too.
+    """
+    left = {} if left is None else left
     db, done = unit.db, record_log.of_acts(unit.db, acts)
+    undoing = {one.act for one in done if one.kind == "undone"}  # these bear on what came late, too
+    done += record_log.taken_back(db, done)
     learned = {one.memory for one in done if one.kind == "learned"}
     changed = []
     by_uid: dict[str, list[Record]] = {}
     for one in done:
         if one.kind not in {"noted", "purged"} and one.body:
             by_uid.setdefault(one.memory, []).append(one)
-    every = record_log.of_each(db, by_uid)
-    winners = record_log.winners(db, chain.from_iterable(every.values()))
+    every, winners, undos = index.folding(db, by_uid)
+    line = Record("", 0, _LATEST, unit.act_at(at), "", "undone", records.body("undo", acts=[*acts]))
     for uid, here in by_uid.items():
         found = every[uid]
         if any(one.kind == "purged" for one in found):
             continue
-        before = state_of(found, winners)
-        mine = sorted({one.act for one in here})
-        said = {"acts": mine, "learned": uid in learned or None}
-        text = records.body("undo", **said)
-        after = state_of([*found, Record("", 0, _LATEST, unit.act_at(at), uid, "undone", text)], winners)
+        before, after = state_of(found, winners, undos), state_of(found, winners, [*undos, line])
         if before == after:
-            if left is not None and uid not in learned and _stands(here, found):
+            if uid not in learned and _stands(here, [*found, *undos]):
                 left[uid] = CHANGED
             continue
         was, now = _told(before.get(records.STATUS), after.get(records.STATUS))
-        unit.note_down(at, uid, "undo", {}, was, {**now, "why": why}, **said)
+        mine = sorted(undoing | {one.act for one in here} & {*acts})
+        unit.note_down(at, uid, "undo", {}, was, {**now, "why": why}, acts=mine)
         changed.append(Changed(uid, before, after))
     index.rewrite(db, [one.uid for one in changed])
+    held = _let_hold(unit, [one for one in changed if one.uid in learned], at, why)
+    for uid in (memory.uid for memory in held):
+        left.pop(uid, None)
+    changed += held
+    left |= {memory.uid: INHERITED for memory in changed if _inherits(unit, memory, at)}
     return changed
 
 
@@ -79,17 +87,28 @@ def _stands(done: Collection[Record], found: Collection[Record]) -> bool:
     return any(one.act not in gone and records.STATUS in one.said.get("set", ()) for one in done)
 
 
-def inherit(unit: SqliteUnit, changed: Collection[Changed], at: int, left: dict[str, str]) -> None:
-    """Have what holds again be superseded by what came after the memory that took its place: it is `left` so."""
-    for one in changed:
-        before, after = one.was(records.STATUS)
-        gone = before and before["superseded_by"]
-        if not gone or not after or after["status"] != "current":
-            continue
-        if heir := _heir(unit.db, gone):
-            row, new = (index.row_of(unit.db, uid) for uid in (one.uid, heir))
-            if row and new and unit.supersede(row, new, at, before["valid_to"] or at, INHERITED):
-                left[one.uid] = INHERITED
+def _let_hold(unit: SqliteUnit, gone: Collection[Changed], at: int, why: str) -> list[Changed]:
+    """Have what other acts superseded by a memory that goes hold again, as when two machines were compared."""
+    held = []
+    for one in gone:
+        if (one.after.get(records.STATUS) or index.HOLDS)["status"] == "forgotten":
+            sql = "SELECT m.id, m.uid FROM memory m JOIN memory n ON n.id = m.superseded_by WHERE n.uid = ?"
+            old: list[Any] = unit.db.execute(f"{sql} AND m.status = 'superseded'", (one.uid,)).fetchall()
+            for row, uid in old:
+                before = index.state(unit.db, uid)
+                unit.reinstate(row, at, why)
+                held.append(Changed(uid, before, index.state(unit.db, uid)))
+    return held
+
+
+def _inherits(unit: SqliteUnit, one: Changed, at: int) -> bool:
+    """Whether what holds again was to be superseded by what came after the memory that had taken its place."""
+    before, after = one.was(records.STATUS)
+    gone = before and before["superseded_by"]
+    if not gone or not after or after["status"] != "current":
+        return False
+    row, new = (index.row_of(unit.db, uid) for uid in (one.uid, _heir(unit.db, gone)))
+    return bool(row and new and unit.supersede(row, new, at, before["valid_to"] or at, INHERITED))
 
 
 def _heir(db: apsw.Connection, uid: str) -> str:

@@ -178,12 +178,12 @@ class SqliteUnit:
         self.record(at, uid, "keep", {records.MAYBE: None}, {"maybe_replaced_by": newer})
         return True
 
-    def reinstate(self, memory: int, at: int) -> bool:
+    def reinstate(self, memory: int, at: int, why: str = "") -> bool:
         """Undo `supersede`: `memory` holds again as before, beside what took its place; False when not superseded."""
         before = self._state(memory)
         if before["status"] != "superseded":
             return False
-        self._settle(at, memory, "reinstate", HOLDS)
+        self._settle(at, memory, "reinstate", HOLDS, why=why)
         return True
 
     def pass_on(self, memory: int, at: int) -> None:
@@ -320,7 +320,8 @@ class SqliteUnit:
         """
         news = sorted(new, key=lambda one: one.order)
         twice = record_log.of_acts(self.db, record_log.doubled(self.db, (one.act for one in news if one.act)))
-        uids = [*dict.fromkeys(one.memory for one in (*news, *twice))]
+        bearing = [*news, *twice]
+        uids = [*dict.fromkeys(one.memory for one in (*bearing, *record_log.taken_back(self.db, bearing)))]
         sql = f"SELECT id, text FROM memory WHERE uid {LISTED}"
         last = self.db.execute("SELECT max(id) FROM memory").get or 0
         before: dict[int, str] = dict(self.db.execute(sql, (json.dumps(uids),)))

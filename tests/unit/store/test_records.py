@@ -117,8 +117,7 @@ class Life:
         """Take back something that was done, perhaps an undo."""
         if self.acts:
             acts = [self.chance.choice(self.acts)]
-            changed = undo.take_back(unit, acts, self.now, "why")
-            undo.inherit(unit, changed, self.now, {})
+            undo.take_back(unit, acts, self.now, "why")
             undo.keep(unit, self.now, "that", "it", acts=acts)
 
     def purge(self, unit, uids):
@@ -274,3 +273,33 @@ def test_a_change_of_a_record_is_seen(tmp_path):
     assert record_log.damaged(store.db) == []
     store.db.execute("UPDATE record SET body = replace(body, 'fact', 'fake') WHERE id = 2")
     assert record_log.damaged(store.db) == [(record_log.host(store.db), 2)]
+
+
+@pytest.mark.parametrize("at", [500, 9_000])
+def test_what_comes_late_of_an_undone_act_is_undone_too(tmp_path, at):
+    """Another machine drained the same note before or after, into something else: its word is undone, and comes back.
+
+    Whoever hears of all that in any order says the same.
+    """
+    here, there, third = (SqliteStore(str(tmp_path / f"{name}.db")) for name in "abc")
+    note = "f" * 32
+    for store, when, texts in ((here, 1_000, ["one"]), (there, at, ["two", "three"])):
+        with store.unit() as unit:
+            unit.receipt(Note(note, "default", "", when), when, "stored", len(texts))
+            for n, text in enumerate(texts):
+                unit.add(Draft(f"{n}" * 20, note, Fact(text, "fact"), "user", "o", when), when)
+    act = note
+    for standing in ("forgotten", "current"):
+        with here.unit() as unit:
+            undo.take_back(unit, [act], 2_000, "why")
+            undo.keep(unit, 2_000, "that", "it", acts=[act])
+            act = unit.act
+        with here.unit() as unit:
+            unit.take_in(record_log.every(there.db))
+        assert {status for (status,) in here.db.execute("SELECT status FROM memory")} == {standing}
+        assert here.reader.has_receipt(note)
+        every = [*record_log.every(here.db)]
+        for one in every[::-1]:
+            with third.unit() as unit:
+                unit.take_in([one])
+        assert said(third) == said(here) == expected(every)

@@ -412,6 +412,32 @@ def test_an_undo_finds_what_a_note_changed_in_other_rows(box):
     assert len(current(one[0])) == 7
 
 
+def test_an_undo_brings_back_what_was_replaced_on_two_machines(box):
+    """Both replaced one memory and were compared: without the newer one, the older holds again, and that is undone."""
+    one, other, _ = pair(box)
+    told(one, "The billing service listens on port 9110.", queued_at=1_700_000_000_000)
+    both(one, other)
+    first = one.store("SELECT uid FROM memory")[0]
+    told(one, "The billing service listens on port 9330.", replaces=first, queued_at=1_700_000_100_000)
+    note = told(other, "The billing service listens on port 9220.", replaces=first, queued_at=1_700_000_200_000)
+    for _ in range(2):
+        both(one, other)
+    statuses = "SELECT substr(text, -5, 4), status FROM memory ORDER BY valid_from"
+    replaced = [("9110", "superseded"), ("9330", "superseded"), ("9220", "current")]
+    assert one.store(statuses) == other.store(statuses) == replaced
+    report = json.loads(done(one, "undo", note, "--json"))
+    assert sorted(one["became"] for one in report["memories"]) == ["current again", "undone"]
+    for _ in range(2):
+        both(one, other)
+    undone = [("9110", "superseded"), ("9330", "current"), ("9220", "forgotten")]
+    assert one.store(statuses) == other.store(statuses) == undone
+    done(other, "undo", report["id"])
+    for _ in range(2):
+        both(one, other)
+    assert one.store(statuses) == other.store(statuses) == replaced
+    assert differing(one, other) == []
+
+
 def test_the_older_word_gives_way_in_every_part_by_itself(box):
     """What was changed here and there of one memory stands beside one another; of one thing the later holds."""
     one, other = apart(box)
