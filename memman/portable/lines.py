@@ -145,7 +145,7 @@ def _taken(found: Export, line: str) -> str:
         else:
             body = said.pop("body")
             record = Record(**said, body=_line(body).rstrip("\n") if body else "")
-            if wrong := misshapen(record):
+            if wrong := misshapen(record, now_ms()):
                 return wrong
             found.records.append(record)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, MemoryError):

@@ -89,7 +89,7 @@ def _taken(db: apsw.Connection, read: Copies, others: Collection[str]) -> Iterat
             (host, fits.get(host) or str(known[1]) or token_hex(8), *known[2:]),
         )
     for number, host, *said, total in raw:
-        record = Record(fits.get(host) or "unnamed", *said)
+        record = Record(fits.get(host) or "0" * 16, *said)
         if shapes.wrong(record) or (record.body and host in fits and record.sum != total):
             continue
         if host not in fits:  # its name is new: so is the checksum

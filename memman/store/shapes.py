@@ -1,6 +1,7 @@
 """Whether a record from elsewhere has the shape of one of ours: the index trusts shapes."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,17 +16,22 @@ from memman.store.sqlite.index import RECEIPT, RULE
 Check = Callable[[Any], bool]
 # Beyond this JSON's readers do not agree on a whole number.
 _GREATEST = 2**53
-# Characters of a host's name, as of its folder in a sync.
-_HOST = 16
-# No clock goes so far; what we record next stands behind it.
+# No clock goes so far.
 _LATEST = 2**52
+# Milliseconds by which the clock of another machine may be ahead: what we record next stands behind all that it did.
+AHEAD_MS = 86_400_000
+_HOST = re.compile(r"[0-9a-f]{16}")
+_REJECTED = re.compile(rejected.PREFIX + r"[0-9a-f]{32}")
 
 
-def wrong(record: Record) -> str:
-    """Say what is wrong with a record that came from elsewhere, '' for nothing."""
+def wrong(record: Record, now: int | None = None) -> str:
+    """Say what is wrong with a record that came from elsewhere, `now` where that is told, '' for nothing."""
     if bad := [name for name, fits in _FIELDS.items() if not fits(getattr(record, name))]:
         return f"{bad[0]!r} is missing or wrong"
+    if now is not None and record.at > now + AHEAD_MS:
+        return "it is from a later day than today: the clock of one of the two machines is wrong"
     try:
+        record.body.encode()
         body = json.loads(record.body) if record.body else None
     except (ValueError, RecursionError):
         return "'body' is no JSON"
@@ -38,7 +44,10 @@ def _wrong_body(kind: str, body: Any) -> str:
     for name, fits in _BODY.items():
         if name in body and not fits(body[name]):
             return f"{name!r} is wrong"
-    return next((f"{part!r} is wrong" for part, value in body.get("set", {}).items() if not _part(part, value)), "")
+    sets = body.get("set", {})
+    if records.TEXT in sets and records.STATUS not in sets:
+        return "it has a text and no status"
+    return next((f"{part!r} is wrong" for part, value in sets.items() if not _part(part, value)), "")
 
 
 def _part(name: str, value: Any) -> bool:
@@ -49,19 +58,22 @@ def _part(name: str, value: Any) -> bool:
     if part in _KEYED:
         fits_key, fits = _KEYED[part]
         return isinstance(key, list) and fits_key(key) and (value is None or fits(value))
-    return part in _PARTS and not key and (value is None or _PARTS[part](value))
+    return part in _PARTS and not key and (_PARTS[part](value) or (value is None and part not in _LASTING))
 
 
 def _text(value: object) -> bool:
-    return isinstance(value, str) and "\0" not in value
+    try:
+        return isinstance(value, str) and b"\0" not in value.encode()
+    except UnicodeError:  # half a character: no database keeps it
+        return False
 
 
 def _name(value: object) -> bool:
     return isinstance(value, str) and value.isascii() and value.isalnum()
 
 
-def _about(value: object) -> bool:
-    return isinstance(value, str) and (not value or _name(value.removeprefix(rejected.PREFIX)))
+def _like(pattern: re.Pattern[str]) -> Check:
+    return lambda value: isinstance(value, str) and bool(pattern.fullmatch(value))
 
 
 def _number(value: object) -> bool:
@@ -69,7 +81,7 @@ def _number(value: object) -> bool:
 
 
 def _share(value: object) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= 1
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def _list(fits: Check) -> Check:
@@ -77,7 +89,7 @@ def _list(fits: Check) -> Check:
 
 
 def _one_of(*words: object) -> Check:
-    return lambda value: isinstance(value, str | int) and value in words
+    return lambda value: isinstance(value, str | int) and not isinstance(value, bool) and value in words
 
 
 def _or_none(fits: Check) -> Check:
@@ -98,16 +110,22 @@ def _any_object(value: object) -> bool:
     return isinstance(value, dict)
 
 
+def _side(value: object) -> bool:
+    """Whether it tells how something stood or stands, as a line of the log shows it."""
+    plain = (_text, _number, _share, _list(_text))
+    return isinstance(value, dict) and all(one is None or any(fits(one) for fits in plain) for one in value.values())
+
+
 def _key(*fits: Check) -> Check:
     return lambda key: len(key) == len(fits) and all(check(one) for check, one in zip(fits, key, strict=True))
 
 
 _FIELDS: dict[str, Check] = {
-    "host": lambda value: isinstance(value, str) and len(value) == _HOST and not value.strip("0123456789abcdef"),
+    "host": _like(_HOST),
     "n": lambda value: _number(value) and value > 0,
     "at": lambda value: _number(value) and 0 <= value < _LATEST,
     "act": lambda value: _text(value) and bool(value),
-    "memory": _about,
+    "memory": lambda value: _name(value) or _like(_REJECTED)(value),
     "kind": _one_of(*records.KINDS),
     "body": _text,
     "author": _text,
@@ -115,14 +133,18 @@ _FIELDS: dict[str, Check] = {
 }
 _BODY: dict[str, Check] = {
     "set": _any_object,
-    "was": _any_object,
-    "now": _any_object,
+    "was": _side,
+    "now": _side,
     "acts": _list(_text),
     "notes": _list(_text),
     "put": _list(_text),
     "what": _text,
     "did": _text,
+    "note": _name,
+    "learned": lambda value: value is True,
 }
+# What no record takes away again.
+_LASTING = (records.TEXT, records.STATUS)
 _WHERE: dict[str, Check] = {"repository": _text, "path": _text}
 _STAMP = dict.fromkeys(("agent", "session", "cwd", "repository", "revision", "host", "user", "drain", "models"), _text)
 _PARTS: dict[str, Check] = {

@@ -2,6 +2,7 @@
 
 import json
 
+from memman.clock import now_ms
 from memman.secrets import screened
 from memman.secrets.leaks import through
 from memman.store.records import KIND_OF, KINDS, Record, lost
@@ -20,7 +21,7 @@ def read(line: str, host: str, number: int) -> Record:
             return found
         if found.kind not in KINDS or (found.body and json.loads(found.body)["how"] not in KIND_OF):
             raise Malformed(f"record {number} of host {host} was written by a newer memman: upgrade this one")
-        says = wrong(found) or ("" if (found.host, found.n) == (host, number) else "it has another number")
+        says = wrong(found, now_ms()) or ("" if (found.host, found.n) == (host, number) else "it has another number")
         if says or not (found.body or found.kind != "purged"):
             raise Malformed(f"record {number} of host {host} is not what memman writes: {says or 'it is empty'}")
         if not found.body:
@@ -30,7 +31,6 @@ def read(line: str, host: str, number: int) -> Record:
         said = through(said)
         text = json.dumps({name: value for name, value in said.items() if name != "set" or value},
                           ensure_ascii=False, separators=(",", ":"), allow_nan=False)  # fmt: skip
-        f"{text}{found.act}{found.author}".encode()  # what is no Unicode no database keeps
         return found._replace(body=text, author=screened(found.author))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Malformed(f"record {number} of host {host} is not what memman writes") from error

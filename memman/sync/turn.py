@@ -13,6 +13,7 @@ from memman.config.synced import last_round, round_path, seen
 from memman.model.errors import BadConfig, UsageError
 from memman.pipeline.plan import Tools
 from memman.queue.notes import Queue
+from memman.store.shapes import AHEAD_MS
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
 from memman.sync import marks
@@ -117,10 +118,13 @@ def failed(data: str, name: str, why: str) -> None:
 
 
 def _named(store: SqliteStore, name: str, folder: Folder, key: Key, done: Done) -> None:
-    """See to it that nobody else writes as this host, and that nobody waits for what is lost."""
+    """See to it that nobody else writes as this host or from a time to come, and that nobody waits for what is lost."""
     with store.unit() as unit:
         record_log.fill_gaps(unit.db)
-        former = record_log.host(unit.db)
+        former, latest = record_log.host(unit.db), now_ms() + AHEAD_MS
+        first = [one.at for one in record_log.every(unit.db, former, limit=1)]
+        if max(first, default=latest) < latest > record_log.newest_of_others(unit.db):  # or else today's clock is wrong
+            unit.follow(record_log.set_back(unit.db, latest))
         agreed = Reading(unit.db, name, folder, key).parted()
         if agreed is not None:
             unit.follow(record_log.renew_host(unit.db, agreed))

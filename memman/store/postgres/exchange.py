@@ -223,10 +223,16 @@ def _agree(db: apsw.Connection, host: str, acts: dict[int, str]) -> bool:
 
 def _set_back(store: SqliteStore, server: Server) -> None:
     """Have no record be from a time that the server does not know yet: a clock was wrong."""
-    with server.translated():
-        (latest,) = server.db.execute(_NOW).fetchone() or (0,)
+    latest = _now(server) + AHEAD_MS
     with store.unit() as unit:
-        unit.follow(record_log.set_back(unit.db, latest + AHEAD_MS))
+        unit.follow(record_log.set_back(unit.db, latest))
+
+
+def _now(server: Server) -> int:
+    """Return what time it is by the server's clock."""
+    with server.translated():
+        (now,) = server.db.execute(_NOW).fetchone() or (0,)
+    return int(now)
 
 
 def _pull(
@@ -234,10 +240,11 @@ def _pull(
 ) -> int:
     """Bring in what others said, and forget what is not for us to see any more; return how many records came."""
     came = total = 0
+    now = _now(server)
     if lost := record_log.lost(store.db):
         with server.translated():
             found = server.db.execute(_LOST, (json.dumps(lost), ours.number)).fetchall()
-        take([*_records(found, ours.role)])
+        take([*_records(found, ours.role, now)])
     while True:
         known = json.dumps(record_log.complete(store.db))
         with server.translated():
@@ -251,20 +258,20 @@ def _pull(
         if gone := [row[4] for row in page if not row[8] and row[4]]:
             with store.unit() as unit:
                 unit.follow(record_log.withhold(unit.db, gone))
-        take([*_records([*page, *again], ours.role)])
+        take([*_records([*page, *again], ours.role, now)])
         store.reader.forget_partitions()
         came += len(page)
         progress(came, max(came, total))
 
 
-def _records(rows: Iterable[Any], role: str) -> Iterator[Record]:
+def _records(rows: Iterable[Any], role: str, now: int) -> Iterator[Record]:
     """Make records of a server's rows; what we wrote has no author here.
 
-    Of what is not for us to see, or has no shape of ours, only the number is kept.
+    Of what is not for us to see, or has no shape of ours, only the number is kept, and a moment that is not to come.
     """
     for host, n, at, act, memory, kind, body, author, sees in rows:
         one = Record(host, n, at, act, memory, kind, body, "" if author == role else author)
-        yield one if sees and not wrong(one) else _unseen(one)
+        yield one if sees and not wrong(one, now) else _unseen(one)._replace(at=min(at, now + AHEAD_MS))
 
 
 def _unseen(one: Record) -> Record:

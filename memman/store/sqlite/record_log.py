@@ -75,11 +75,15 @@ def append(
 ) -> Record:
     """Add what is decided here and now; it stands behind all records that this store has."""
     name = host(db)
-    newest: int = db.execute("SELECT max(at) + 1 FROM host WHERE id <> ?", (OURS,)).get or 0
     n, before = db.execute("SELECT n + 1, at FROM host WHERE id = ?", (OURS,)).get
-    record = Record(name, n, max(at, before, newest), act, memory, kind, body, author, visibility)
+    record = Record(name, n, max(at, before, newest_of_others(db) + 1), act, memory, kind, body, author, visibility)
     add(db, [record])
     return record
+
+
+def newest_of_others(db: apsw.Connection) -> int:
+    """Return when other machines last did something that is known here, 0 where nothing is."""
+    return db.execute("SELECT max(at) FROM host WHERE id <> ?", (OURS,)).get or 0
 
 
 def add(db: apsw.Connection, records: Iterable[Record]) -> list[Record]:

@@ -15,7 +15,8 @@ TEXT = {
     "note": "n1", "text": "The raven is the mascot.", "category": "fact", "importance": 3, "entities": [],
     "keywords": [], "summary": "", "source": "user", "origin": "s", "valid_from": 1, "recorded_at": 1,
 }  # fmt: skip
-SOUND = Record(HOST, 1, 5, "n1", "m1", "learned", body("add", set={"text": TEXT}))
+STATUS = {"status": "current", "valid_to": None, "retired_at": None, "superseded_by": None}
+SOUND = Record(HOST, 1, 5, "n1", "m1", "learned", body("add", set={"text": TEXT, "status": STATUS}))
 
 
 def planted(box, folder, *lines):
@@ -47,6 +48,7 @@ BAD = [
     line(n=2**70),
     line(at=-1),
     line(at=2**63),
+    line(at=2**52 - 1),
     line(at="5"),
     line(act=""),
     line(memory="rejected:zz/../"),
@@ -108,7 +110,7 @@ def test_a_secret_in_what_comes_is_taken_out(box):
     """Texts of other machines are screened like every text."""
     one, _, folder = pair(box)
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    planted(one, folder, line(n=1, body=saying(text={**TEXT, "text": f"The token is {secret}."})))
+    planted(one, folder, line(n=1, body=saying(text={**TEXT, "text": f"The token is {secret}."}, status=STATUS)))
     done(one, "sync")
     assert secret not in one.store("SELECT text FROM memory")[0]
     assert one.store("SELECT count(*) FROM record WHERE instr(body, ?)", secret) == [0]
