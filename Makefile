@@ -13,7 +13,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 # The end-to-end tests: e2e/conftest.py says which of them share a worker, and their order.
 APART := -n auto --no-loadscope-reorder
 # What must pass on every interpreter: what keeps secrets out, finds memories, and lays memman down.
-CORE := tests/packaging tests/unit/secrets tests/unit/judge tests/unit/cli/test_encoding.py \
+CORE := tests/packaging tests/unit/secrets tests/unit/judge tests/unit/commands/test_encoding.py \
 	tests/unit/hot/test_hot_modules.py tests/unit/recall/test_recall.py tests/unit/store/test_screen.py
 VERSIONS ?= 3.12 3.13 3.14
 ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)

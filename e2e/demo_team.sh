@@ -31,7 +31,7 @@ fi
 address() { printf '%s\n' "$MEMMAN_TEST_DSN"; }
 
 say "The server gets memman's tables, once"
-address | on laptop memman server upgrade --dsn -
+address | on laptop memman team upgrade --dsn -
 
 if [[ -z $given ]]; then
     say "Its administrator gives Alice a role, as row-level security does not bind an administrator"
@@ -51,8 +51,8 @@ PYTHON
 fi
 
 say "Both machines connect to one store; each keeps a replica of its own"
-address | on laptop memman store connect shared --dsn - --create
-address | on desktop memman store connect shared --dsn -
+address | on laptop memman team connect shared --dsn - --create
+address | on desktop memman team connect shared --dsn -
 export MEMMAN_STORE=shared
 
 say "A fact told on the laptop …"

@@ -98,7 +98,7 @@ def _run(args: list[str]) -> int:
         from memman.hot.recall import main as recall
 
         code = recall(rest[1:], store)
-    elif verb == "hook" and rest[1:] != ["--help"]:
+    elif verb == "hook" and rest[1:] not in (["--help"], ["-h"]):
         from memman.hot.hook import main as hook
 
         code = hook(rest[1:], store)
@@ -107,7 +107,7 @@ def _run(args: list[str]) -> int:
     gc.enable()
     if verb == "scheduler" and "serve" in rest:
         _heed()
-    from memman.cli import run
+    from memman.commands import run
 
     return run(args)
 

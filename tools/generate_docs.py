@@ -1,7 +1,6 @@
 """Write the generated pages of the docs from the code; with --check only say whether they are up to date."""
 
 import os
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from words import module as words
 
-from memman.cli import run
+from memman.commands import run
 from memman.config.keys import KEYS
 from memman.config.providers import EMBEDDERS, LLMS, RERANKERS
 from memman.doctor import CHECKS, check_of
@@ -61,22 +60,10 @@ def _stage_rows() -> Iterator[tuple[str, ...]]:
         yield f"`{stage.name}`", doc, ", ".join(stage.journaled) or "not journaled", waits[stage.after]
 
 
-def _help(*words: str) -> str:
-    with redirect_stdout(StringIO()) as said:
-        run([*words, "--help"])
-    return said.getvalue()
-
-
-def _commands(*words: str) -> Iterator[tuple[str, ...]]:
-    yield words
-    lines = re.sub(r"(?s)^.*?(?:(?:Verbs|Commands):\n|$)", "", _help(*words), count=1).splitlines()
-    for line in lines:
-        if line.startswith("  ") and line[2:3].strip():
-            yield from _commands(*words, line.split()[0])
-
-
 def _cli() -> str:
-    return "\n".join(f"## memman {' '.join(words)}\n\n```\n{_help(*words)}```\n" for words in _commands())
+    with redirect_stdout(StringIO()) as said:
+        run(["help", "--all"])
+    return f"```\n{said.getvalue()}```\n\n`memman help VERB` has the options of one.\n"
 
 
 def _skill() -> str:

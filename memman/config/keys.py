@@ -230,7 +230,7 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_STORE_DSN",
             "",
-            "Postgres server of a shared store, as `postgresql://…`; each store's own: `memman store connect` sets it.",
+            "Postgres server of a shared store, as `postgresql://…`; each store's own: `memman team connect` sets it.",
             _anything,
             secret=True,
         ),

@@ -9,9 +9,12 @@ from memman.secrets import LONG, screened
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.config.repository import Repository
+    from memman.model.errors import UnknownStore
 
 DEFAULT = "default"
 MAX_NAME = 64
+# Stores that an error names.
+_TOLD = 12
 _ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 
@@ -100,3 +103,23 @@ def names(data: str) -> list[str]:
 def exists(data: str, store: str) -> bool:
     """Whether the store has a database."""
     return os.path.exists(store_path(data, store))
+
+
+def known(data: str, name: str) -> str:
+    """Return the name of a store that there is. Raises UnknownStore, which says which there are, and UsageError."""
+    if not exists(data, checked(name)):
+        raise unknown(data, name)
+    return name
+
+
+def unknown(data: str, name: str) -> "UnknownStore":
+    """Return an error that says which stores there are, and how to make this one."""
+    from memman.model.errors import UnknownStore
+    from memman.model.spelling import similar
+
+    others = sorted({DEFAULT, *names(data)})
+    told = ", ".join(others[:_TOLD]) + (", …" if len(others) > _TOLD else "")
+    known = f"the stores are {told};" if others[1:] else f"there is only {told!r};"
+    nearest = similar(name, others)
+    hint = f"did you mean {nearest!r}?" if nearest else known
+    return UnknownStore(f"there is no store named {name!r}: {hint} `memman store create {name}` makes it")

@@ -67,11 +67,11 @@ def _asked(data: str, name: str) -> Finding:
     except NotSetUp as error:
         return fail(f"{error} (store {name!r}); {ago}", hint=_MEANWHILE)
     except MemmanError as error:
-        hint = f"{_MEANWHILE}; `memman store members {name}` asks again"
+        hint = f"{_MEANWHILE}; `memman team members {name}` asks again"
         return fail(f"store {name!r}: {error}; {ago}", hint=hint)
     with closing(QueueView(data)) as queue:
         waiting = len(queue.of(name))
     if may == "read" and waiting:
         says = f"store {name!r}: you may only read it, and {counted(waiting, 'note')} of yours cannot be stored"
-        return warn(says, hint="its owner runs `memman store add-member`, or you delete them from the queue")
+        return warn(says, hint="its owner runs `memman team add`, or you delete them from the queue")
     return ok(f"store {name!r}: {server} answers, and you may {may}; {ago}")

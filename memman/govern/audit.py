@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import Any
 
 from memman.clock import now_ms
+from memman.commands.place import Place, reading, standing
 from memman.config import stores
 from memman.config.env import Settings
 from memman.config.scope import parted
 from memman.govern import likeness
 from memman.govern.freshness import ages_of, doubts
 from memman.govern.held import veiled
-from memman.govern.stores import Chosen, reading, standing
 from memman.judge.judge import Judge
 from memman.model.errors import UsageError
 from memman.pipeline.candidates import lexical
@@ -39,7 +39,7 @@ MOST = 500
 Line = tuple[str, int, str]
 
 
-def compared(place: Chosen, paths: Sequence[str]) -> dict[str, Any]:
+def compared(place: Place, paths: Sequence[str]) -> dict[str, Any]:
     """Return what lines of files, by default the repository's, say again or otherwise. Raises UsageError."""
     files = list(paths) or _standing_files()
     lines = [(path, number, said) for path in files for number, said in _lines(path)]
@@ -75,7 +75,7 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
     yield from numbered(text(path))
 
 
-def _found(place: Chosen, catalogue: Catalogue, judge: Judge | None, lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
+def _found(place: Place, catalogue: Catalogue, judge: Judge | None, lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
     reader = catalogue.reader
     filters = Filters().scoped(reader.scopes(standing()))
     if judge:
@@ -240,7 +240,7 @@ FINDINGS = (
 )
 
 
-def audit(place: Chosen, progress: Progress) -> dict[str, Any]:
+def audit(place: Place, progress: Progress) -> dict[str, Any]:
     """Return how many memories there are and were read, and each finding with count, share and examples.
 
     Without a judge some findings have no count. `progress` is told (texts and pairs read, of how many).
@@ -261,7 +261,7 @@ def audit(place: Chosen, progress: Progress) -> dict[str, Any]:
         }
 
 
-def _reported(place: Chosen, look: _Look, finding: Finding, total: int) -> dict[str, Any]:
+def _reported(place: Place, look: _Look, finding: Finding, total: int) -> dict[str, Any]:
     told: dict[str, Any] = {"name": finding.name, "count": None, "share": None, "mend": finding.mend, "examples": []}
     if finding.judged and look.judge is None:
         return told
@@ -272,7 +272,7 @@ def _reported(place: Chosen, look: _Look, finding: Finding, total: int) -> dict[
     return told | {"count": count, "share": round(count / of, 4) if of else 0.0, "examples": examples}
 
 
-def _example(place: Chosen, catalogue: Catalogue, memory: int, other: int, why: str) -> dict[str, Any]:
+def _example(place: Place, catalogue: Catalogue, memory: int, other: int, why: str) -> dict[str, Any]:
     one, *others = (
         veiled(place, catalogue.reader, row["uid"], {name: row[name] for name in _TOLD})
         for row in catalogue.memories([memory, other] if other else [memory])

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
+from memman.commands.place import Place, looking, steadily, writing
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import acted
 from memman.govern.ids import Named, all_memories, all_named
-from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import ForPeople
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance
 from memman.model.text import SHORT_ID
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @steadily
-def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def forget(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Retire what the ids name, in one transaction; return a record for each memory and note."""
     refuse_stopped(place.data, "forget")
     with looking(place) as (catalogue, queue):
@@ -49,7 +49,7 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _check_agent(
-    place: Chosen, catalogue: "Catalogue", memories: Sequence[int], waiting: Mapping[str, Mapping[str, Any]]
+    place: Place, catalogue: "Catalogue", memories: Sequence[int], waiting: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """Raise ForPeople where an agent would forget what is protected, a turn, or more than FORGETS_A_SESSION."""
     if turn := next((row for row in waiting.values() if row["channel"] != "note" or row["damaged"]), None):
@@ -73,7 +73,7 @@ def _check_agent(
 
 
 @steadily
-def restore(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def restore(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Bring back forgotten memories. Raises ForPeople where an agent is to bring back what a person rejected."""
     refuse_stopped(place.data, "forget --undo")
     with looking(place) as (catalogue, queue):
@@ -121,7 +121,7 @@ def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
     unit.linked("", memory, memory)
 
 
-def _records(place: Chosen, store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:
+def _records(place: Place, store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:
     return [record | {"kind": "memory"} for record in acted(place, store.reader, rows)]
 
 
@@ -133,7 +133,7 @@ def _turn(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": row["uid"], "kind": "note", "text": row["text"], "changed": True}
 
 
-def _drop(place: Chosen, waiting: Sequence[str]) -> None:
+def _drop(place: Place, waiting: Sequence[str]) -> None:
     """Take notes that wait out of the queue, and what is kept of those that are done."""
     with closing(Queue(place.data)) as queue:
         queue.let_go(place.name)

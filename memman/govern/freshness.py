@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memman.clock import now_ms
+from memman.commands.place import Place, reading, steadily, writing
 from memman.config.env import Settings, stale_ages
 from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import acted, veiled
 from memman.govern.ids import rows_of
-from memman.govern.stores import Chosen, reading, steadily, writing
 from memman.model.reliability import AGAINST
 from memman.model.text import age, outdated
 from memman.model.worth import DAY_MS
@@ -25,25 +25,25 @@ Change = Callable[[SqliteStore, SqliteUnit, int, int], bool]
 
 
 @steadily
-def protect(place: Chosen, parts: Sequence[str], *, wanted: bool = True) -> list[dict[str, Any]]:
+def protect(place: Place, parts: Sequence[str], *, wanted: bool = True) -> list[dict[str, Any]]:
     """Protect the memories that the ids name, or with `wanted` false no longer; return a record for each."""
     return _changed(place, parts, "protect", lambda _, unit, memory, now: unit.protect(memory, now, wanted=wanted))
 
 
 @steadily
-def expire(place: Chosen, parts: Sequence[str], ends_at: int | None) -> list[dict[str, Any]]:
+def expire(place: Place, parts: Sequence[str], ends_at: int | None) -> list[dict[str, Any]]:
     """Give memories another end, None for none; return a record for each."""
     return _changed(place, parts, "expire", lambda _, unit, memory, now: unit.expire(memory, ends_at, now))
 
 
 @steadily
-def verify(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def verify(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Record that memories were found still true, with their files as they are; return a record for each."""
     return _changed(place, parts, "verify", _verified)
 
 
 @steadily
-def feedback(place: Chosen, part: str, kind: str, session: str) -> list[dict[str, Any]]:
+def feedback(place: Place, part: str, kind: str, session: str) -> list[dict[str, Any]]:
     """Keep what a session reported of memories, once; return a record for each."""
     return _changed(place, [part], "feedback", lambda _, unit, memory, now: unit.report(memory, kind, session, now))
 
@@ -56,7 +56,7 @@ def _verified(store: SqliteStore, unit: SqliteUnit, memory: int, now: int) -> bo
     return True
 
 
-def _changed(place: Chosen, parts: Sequence[str], verb: str, change: Change) -> list[dict[str, Any]]:
+def _changed(place: Place, parts: Sequence[str], verb: str, change: Change) -> list[dict[str, Any]]:
     refuse_stopped(place.data, f"insights {verb}")
     rows = rows_of(place, parts)
     with writing(place) as store:
@@ -66,7 +66,7 @@ def _changed(place: Chosen, parts: Sequence[str], verb: str, change: Change) -> 
         return acted(place, store.reader, done)
 
 
-def stale(place: Chosen, *, limit: int = 20) -> list[dict[str, Any]]:
+def stale(place: Place, *, limit: int = 20) -> list[dict[str, Any]]:
     """Return current memories that may be out of date, each with `why`: the one that may be so for longest first."""
     ages, now = ages_of(place), now_ms()
     with reading(place) as catalogue:
@@ -78,7 +78,7 @@ def stale(place: Chosen, *, limit: int = 20) -> list[dict[str, Any]]:
         return [veiled(place, reader, record["uid"], record) for record in told]
 
 
-def ages_of(place: Chosen) -> dict[str, str]:
+def ages_of(place: Place) -> dict[str, str]:
     """Return after how many days a memory of a category is old."""
     return stale_ages(Settings.load(place.data))
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from memman.clock import now_ms
+from memman.commands.place import Place, looking, reading, standing, steadily, writing
 from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped
 from memman.govern import likeness
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, looking, reading, standing, steadily, writing
 from memman.model.errors import UsageError
 from memman.model.records import Edge
 from memman.model.terms import name as compared
@@ -34,7 +34,7 @@ _LIKENESS: dict[likeness.Finding, str] = {"same": "says the same", "against": "s
 
 
 def related(
-    place: Chosen,
+    place: Place,
     part: str,
     *,
     kind: str | None = None,
@@ -60,7 +60,7 @@ def related(
 
 
 def about(
-    place: Chosen, name: str, *, limit: int = 50, history: bool = False, everywhere: bool = False
+    place: Place, name: str, *, limit: int = 50, history: bool = False, everywhere: bool = False
 ) -> dict[str, Any]:
     """Return all memories that mention a name, newest first, with or without edges."""
     if not compared(name):
@@ -73,7 +73,7 @@ def about(
 
 
 @steadily
-def link(place: Chosen, ends: tuple[str, str], kind: str, weight: float, note: str) -> dict[str, Any]:
+def link(place: Place, ends: tuple[str, str], kind: str, weight: float, note: str) -> dict[str, Any]:
     """Make an edge from the first memory to the second that no rule changes or drops."""
     refuse_stopped(place.data, "graph link")
     with looking(place) as (catalogue, queue):
@@ -93,7 +93,7 @@ def link(place: Chosen, ends: tuple[str, str], kind: str, weight: float, note: s
     return {"src": uids[0], "dst": uids[1], "kind": kind, "weight": weight, "detail": detail}
 
 
-def _compare(place: Chosen, catalogue: Catalogue, alike: Sequence[tuple[dict[str, Any], EdgeRow]]) -> None:
+def _compare(place: Place, catalogue: Catalogue, alike: Sequence[tuple[dict[str, Any], EdgeRow]]) -> None:
     """Say of each record whether it says the same as what it is alike to, or otherwise."""
     texts = catalogue.reader.texts(row for _, edge in alike for row in (edge.near, edge.far))
     pairs = [(texts[min(edge.near, edge.far)], texts[max(edge.near, edge.far)]) for _, edge in alike]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memman.govern.stores import Chosen, looking
+from memman.commands.place import Place, looking
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.text import SHORT_ID
 from memman.queue.view import QueueView
@@ -55,7 +55,7 @@ def all_memories(parts: Sequence[str], catalogue: Catalogue, queue: QueueView, s
     return list(dict.fromkeys(memory for one in found for memory in one.memories))
 
 
-def rows_of(place: Chosen, parts: Sequence[str]) -> list[int]:
+def rows_of(place: Place, parts: Sequence[str]) -> list[int]:
     """Return what `all_memories` does of a store that is opened for it."""
     with looking(place) as (catalogue, queue):
         return all_memories(parts, catalogue, queue, place.name)

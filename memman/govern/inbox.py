@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from memman.commands.place import Place, looking, reading
 from memman.govern.held import veiled
 from memman.govern.ids import all_named
-from memman.govern.stores import Chosen, looking, reading
 from memman.model.errors import UsageError
 from memman.store.sqlite import claims, waiting
 from memman.store.sqlite.catalogue import Catalogue
@@ -15,13 +15,13 @@ HELD, MAYBE, CONTRADICTED, UNCONFIRMED = "held back", "maybe replaced", "contrad
 _MOST = 500
 
 
-def listed(place: Chosen, *, limit: int = 20) -> list[dict[str, Any]]:
+def listed(place: Place, *, limit: int = 20) -> list[dict[str, Any]]:
     """Return what waits, by kind and newest first; what is held back says nothing to an agent."""
     with reading(place) as catalogue:
         return [_told(place, catalogue, *one) for one in found(catalogue)[:limit]]
 
 
-def shown(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def shown(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Return all that is known of what the ids name, both sides. Raises UsageError for what does not wait."""
     with looking(place) as (catalogue, queue):
         named = [row for one in all_named(parts, catalogue, queue, place.name) for row in one.memories]
@@ -56,7 +56,7 @@ def count(catalogue: Catalogue) -> dict[str, int]:
     return {kind: kinds.count(kind) for kind in (HELD, MAYBE, CONTRADICTED, UNCONFIRMED) if kind in kinds}
 
 
-def _told(place: Chosen, catalogue: Catalogue, kind: str, memory: int, other: int) -> dict[str, Any]:
+def _told(place: Place, catalogue: Catalogue, kind: str, memory: int, other: int) -> dict[str, Any]:
     record = catalogue.memories([memory])[0]
     beside = catalogue.memories([other])[0] if other else None
     told = {"kind": kind, "why": _why(catalogue, kind, record, beside), "other": beside} | record

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from memman.commands.place import Place, looking, reading
 from memman.govern.held import veiled
 from memman.govern.ids import Named, all_named
-from memman.govern.stores import Chosen, looking, reading
 from memman.model.reliability import reliability, sessions
 from memman.model.vocabulary import PROTECTED
 from memman.queue.view import QueueView
@@ -17,7 +17,7 @@ STATUSES = ("current", "superseded", "forgotten", ARCHIVED, "all")
 
 
 def listed(
-    place: Chosen, *, category: str | None = None, source: str | None = None, status: str = "current", limit: int = 20
+    place: Place, *, category: str | None = None, source: str | None = None, status: str = "current", limit: int = 20
 ) -> list[dict[str, Any]]:
     """Return memories, newest first."""
     with reading(place) as catalogue:
@@ -25,7 +25,7 @@ def listed(
         return [veiled(place, catalogue.reader, record["uid"], record | _why(catalogue, record)) for record in records]
 
 
-def shown(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def shown(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Return all that is known of each memory, or of each note that waits, that an id names."""
     with looking(place) as (catalogue, queue):
         records = []
@@ -34,13 +34,13 @@ def shown(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         return records
 
 
-def _described(place: Chosen, one: Named, catalogue: Catalogue, queue: QueueView) -> list[dict[str, Any]]:
+def _described(place: Place, one: Named, catalogue: Catalogue, queue: QueueView) -> list[dict[str, Any]]:
     if one.note:
         return [{"kind": "note"} | queue.show(one.note)]
     return [_memory(place, record, catalogue) for record in catalogue.memories(one.memories)]
 
 
-def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+def _memory(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     row = record["id"]
     after = catalogue.successors(row)
     behind = catalogue.behind()

@@ -3,9 +3,9 @@
 from collections import Counter
 from typing import Any
 
+from memman.commands.place import Place, looking, reading
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, looking, reading
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.rules import VERB as RULE
 
@@ -13,7 +13,7 @@ WHO = ("agent", "session")
 
 
 def lines(
-    place: Chosen, *, limit: int = 20, since: int | None = None, memory: str | None = None
+    place: Place, *, limit: int = 20, since: int | None = None, memory: str | None = None
 ) -> list[dict[str, Any]]:
     """Return the newest lines, newest first; `memory` is an id, `since` Unix milliseconds."""
     uid = None if memory is None else _uid(place, memory)
@@ -23,7 +23,7 @@ def lines(
         return [record | _standing(record, catalogue) for record in told]
 
 
-def stats(place: Chosen, *, since: int | None = None) -> dict[str, Any]:
+def stats(place: Place, *, since: int | None = None) -> dict[str, Any]:
     """Count what was done, by verb and by day (local time), newest day first."""
     with reading(place) as catalogue:
         days = catalogue.log_days(since=since)
@@ -41,13 +41,13 @@ def _by_whom(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     return {name: came.get(name, "") for name in WHO} | {"after": after or None}
 
 
-def _veiled(place: Chosen, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+def _veiled(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     """Tell of both sides of a change what may be told."""
     sides = {side: record[side] for side in ("before", "after") if record[side]}
     return record | {name: veiled(place, catalogue.reader, record["memory"], side) for name, side in sides.items()}
 
 
-def _uid(place: Chosen, part: str) -> str:
+def _uid(place: Place, part: str) -> str:
     with looking(place) as (catalogue, queue):
         row = one_memory(part, catalogue, queue, place.name)
         return str(catalogue.memories([row])[0]["uid"])

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from contextlib import closing
 from typing import Any
 
+from memman.commands.place import Place, looking, reading
 from memman.config.scope import label
 from memman.govern import graph, insights, log
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, looking, reading
 from memman.model.errors import UnknownId
 from memman.queue.ledger import Ledger
 from memman.queue.view import QueueView
@@ -22,7 +22,7 @@ _CHANGES = 200
 _QUIET = {"confirm", "feedback", "link"}
 
 
-def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def why(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Return all that is known of each memory, its causes and effects, the changes to it, and where it was shown."""
     records = insights.shown(place, parts)
     if any(record["kind"] == "note" for record in records):
@@ -44,7 +44,7 @@ def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         ]
 
 
-def history(place: Chosen, part: str) -> list[dict[str, Any]]:
+def history(place: Place, part: str) -> list[dict[str, Any]]:
     """Return the versions of a memory, oldest first, each with its changes; the memory itself is `asked`."""
     with looking(place) as (catalogue, queue):
         asked = one_memory(part, catalogue, queue, place.name)
@@ -56,7 +56,7 @@ def history(place: Chosen, part: str) -> list[dict[str, Any]]:
         ]
 
 
-def cost(place: Chosen, since: int) -> dict[str, Any]:
+def cost(place: Place, since: int) -> dict[str, Any]:
     """Return what was spent since a moment's day, and what was shown of this store since then."""
     with closing(QueueView(place.data)) as queue:
         spent = Ledger(queue.db).spent_since(time.strftime("%Y-%m-%d", time.gmtime(since / 1000)))
@@ -66,7 +66,7 @@ def cost(place: Chosen, since: int) -> dict[str, Any]:
     return {"spent": named, "shown": told}
 
 
-def _changes(place: Chosen, record: dict[str, Any], quiet: Collection[str] = ()) -> list[dict[str, Any]]:
+def _changes(place: Place, record: dict[str, Any], quiet: Collection[str] = ()) -> list[dict[str, Any]]:
     """Return the lines of the log about a memory but for `quiet` verbs, oldest first."""
     lines = reversed(log.lines(place, limit=_CHANGES, memory=record["uid"]))
     return [one for one in lines if one["verb"] not in quiet]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from memman.config import synced
 from memman.config.env import change
-from memman.config.stores import checked, exists
-from memman.govern.stores import unknown
+from memman.config.stores import checked, exists, unknown
 from memman.locks import PATIENCE, drain_lock
 from memman.model.errors import ServerRefused, UsageError
 from memman.recovery.backup import take

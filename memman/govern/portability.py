@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from memman.commands.place import Place, expected, looking, reading, standing
 from memman.config.drain_by_write import ask
 from memman.config.env import Settings
 from memman.config.ignore import ignored
 from memman.config.places import make_folder, put_file
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, Here, asked, is_name, label, parted, sees
-from memman.govern.stores import Chosen, expected, looking, reading, standing
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
 from memman.model.trust import unverified
@@ -72,13 +72,13 @@ class Reading:
     items: Mapping[str, Item] = field(default_factory=dict)
 
 
-def written(place: Chosen, *, vectors: bool = False) -> Iterator[str]:
+def written(place: Place, *, vectors: bool = False) -> Iterator[str]:
     """Yield the lines of a store's export. Raises UnknownStore."""
     with reading(place) as catalogue:
         yield from lines.written(place.data, place.name, catalogue, vectors=vectors)
 
 
-def saved(place: Chosen, path: str, *, vectors: bool = False) -> None:
+def saved(place: Place, path: str, *, vectors: bool = False) -> None:
     """Write a store's export to a private file, over an older export only, or into a pipe. Raises CannotWrite."""
     try:
         if os.path.exists(path) and not os.path.isfile(path):
@@ -96,7 +96,7 @@ def saved(place: Chosen, path: str, *, vectors: bool = False) -> None:
         raise CannotWrite(f"{path} could not be written ({why})") from error
 
 
-def unfolded(place: Chosen, folder: str, *, repository: bool) -> markdown.Refreshed:
+def unfolded(place: Place, folder: str, *, repository: bool) -> markdown.Refreshed:
     """Bring a folder of Markdown up to date; with `repository` it is made one of git, and the changes are committed."""
     folder = os.path.abspath(folder)
     try:
@@ -108,13 +108,13 @@ def unfolded(place: Chosen, folder: str, *, repository: bool) -> markdown.Refres
     return markdown.kept(place.data, place.name, folder)
 
 
-def waiting(place: Chosen) -> int:
+def waiting(place: Place) -> int:
     """Count the notes that are no memories yet, and in no export."""
     with looking(place) as (_, queue):
         return len(queue.of(place.name))
 
 
-def read(place: Chosen, path: str, wanted: Wanted) -> Reading:
+def read(place: Place, path: str, wanted: Wanted) -> Reading:
     """Read what is to be imported, and say what would become of it. Raises UsageError, UnknownStore and CannotWrite."""
     asked(wanted.scope or None)
     form = recognised(path, wanted.form)
@@ -125,7 +125,7 @@ def read(place: Chosen, path: str, wanted: Wanted) -> Reading:
     return _rows(place, form, found, wanted) if found.export else _notes(place, form, found, wanted)
 
 
-def imported(place: Chosen, was: Reading, wanted: Wanted) -> int:
+def imported(place: Place, was: Reading, wanted: Wanted) -> int:
     """Bring in what was read; return how many memories or notes are new."""
     refuse_stopped(place.data, "import")
     if was.found.export:
@@ -136,7 +136,7 @@ def imported(place: Chosen, was: Reading, wanted: Wanted) -> int:
     return count
 
 
-def _rows(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading:
+def _rows(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
     assert found.export is not None  # noqa: S101 - the caller's own contract
     plan = restore.planned(place.data, place.path, found.export, purged=wanted.purged)
     left = {"here already": plan.here, "purged": len(plan.purged)}
@@ -144,7 +144,7 @@ def _rows(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading:
     return Reading(found, Preview(form.name, form.what, plan.counted(), left, samples, found.lacks))
 
 
-def _notes(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading:
+def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
     scope, here = asked(wanted.scope or None), standing()
     if scope not in ("", PERSONAL) and not here.repository:
         raise UsageError("what is said at home holds everywhere: go to the folder that it is imported for")

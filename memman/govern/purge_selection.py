@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memman.commands.place import Place, looking
 from memman.config.scope import label
 from memman.govern.ids import SHORTEST, named
-from memman.govern.stores import Chosen, looking
 from memman.model.errors import AmbiguousId, UnknownId
 from memman.queue.view import QueueView
 from memman.store.sqlite import rules, selection, undo
@@ -23,7 +23,7 @@ class Meant:
     query: str = ""
 
 
-def uids(place: Chosen, meant: Meant) -> list[str]:
+def uids(place: Place, meant: Meant) -> list[str]:
     """Return whole ids. Raises UnknownId where nothing is meant by one of the ways, AmbiguousId and UsageError."""
     with looking(place) as (catalogue, queue):
         db, found = catalogue.reader.db, [_one(part, catalogue, queue, place.name) for part in meant.ids]

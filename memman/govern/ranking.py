@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from memman.commands.place import Place, looking
 from memman.govern.held import veiled
 from memman.govern.ids import Named, all_named
-from memman.govern.stores import Chosen, looking
 from memman.model.reliability import factor
 from memman.model.vocabulary import HIDDEN
 from memman.recall.hit import UNREAD, Hit
@@ -30,7 +30,7 @@ LIFTS: dict[str, dict[str, Any]] = {
 }
 
 
-def ranked(place: Chosen, search: Search, hits: Sequence[Hit], ids: Sequence[str]) -> dict[str, Any]:
+def ranked(place: Place, search: Search, hits: Sequence[Hit], ids: Sequence[str]) -> dict[str, Any]:
     """Return each of `hits` with what its score is made of, and where what `ids` name stands, or would stand."""
     with looking(place) as (catalogue, queue):
         named = all_named(ids, catalogue, queue, place.name)
@@ -73,9 +73,7 @@ def _parts(hit: Hit) -> dict[str, float]:
     return parts | {"succession": hit.score - sum(parts.values())}
 
 
-def _asked(
-    place: Chosen, catalogue: Catalogue, search: Search, hits: Sequence[Hit], one: Named
-) -> list[dict[str, Any]]:
+def _asked(place: Place, catalogue: Catalogue, search: Search, hits: Sequence[Hit], one: Named) -> list[dict[str, Any]]:
     """Return where what an id names stands, with which options it would, or what keeps it out whatever is asked."""
     if one.note:
         return [{"uid": one.note, "status": "pending", "source": "", "why": _UNFOUND} | _stands(search, hits, one.note)]

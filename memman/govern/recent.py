@@ -3,8 +3,8 @@
 from itertools import groupby
 from typing import Any
 
+from memman.commands.place import Place, reading, standing
 from memman.govern.held import veiled
-from memman.govern.stores import Chosen, reading, standing
 from memman.model.errors import UnknownId
 from memman.store.sqlite import recent, sessions, undo
 from memman.store.sqlite.catalogue import Catalogue
@@ -14,13 +14,13 @@ from memman.store.sqlite.standing import last_session
 LAST = "last"
 
 
-def listed(place: Chosen, limit: int | None = None) -> list[dict[str, Any]]:
+def listed(place: Place, limit: int | None = None) -> list[dict[str, Any]]:
     """Return the latest `limit` sessions, or all, the latest first."""
     with reading(place) as catalogue:
         return sessions.listed(catalogue.reader.db)[:limit]
 
 
-def session(place: Chosen, part: str) -> dict[str, Any]:
+def session(place: Place, part: str) -> dict[str, Any]:
     """Return the session whose id begins with `part`, or the LAST, with the memories that it made and was shown.
 
     Each of those that it made says what it replaced. Raises UnknownId and AmbiguousId.
@@ -39,11 +39,11 @@ def session(place: Chosen, part: str) -> dict[str, Any]:
         return one | {"made": left, "shown": _memories(place, catalogue, shown)}
 
 
-def _memories(place: Chosen, catalogue: Catalogue, ids: list[int]) -> list[dict[str, Any]]:
+def _memories(place: Place, catalogue: Catalogue, ids: list[int]) -> list[dict[str, Any]]:
     return [veiled(place, catalogue.reader, record["uid"], record) for record in catalogue.memories(ids)]
 
 
-def learned(place: Chosen, since: int, limit: int) -> list[dict[str, Any]]:
+def learned(place: Place, since: int, limit: int) -> list[dict[str, Any]]:
     """Return day, scope, count and memories of each group, the newest day first, `limit` memories in all."""
     with reading(place) as catalogue:
         days = recent.came(catalogue.reader.db, since)
@@ -63,7 +63,7 @@ _NEW = {"add", "hold"}
 _GONE = {"superseded", "forgotten"}
 
 
-def diff(place: Chosen, since: int, limit: int) -> list[dict[str, Any]]:
+def diff(place: Place, since: int, limit: int) -> list[dict[str, Any]]:
     """Return the newest `limit` changes by scope, with + - or ~, but for what came and went since then."""
     with reading(place) as catalogue:
         verbs = recent.changed(catalogue.reader.db, since)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
+from memman.commands.place import Place, looking, steadily, writing
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import veiled
 from memman.govern.ids import all_memories
-from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import UsageError
 from memman.model.text import SHORT_ID
 from memman.store.sqlite import index
@@ -24,7 +24,7 @@ _WHY = "the reinstatement was undone"
 
 
 @steadily
-def reinstate(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def reinstate(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Put superseded memories in force again, each with what had taken its place as `successor`."""
     refuse_stopped(place.data, "insights reinstate")
     before = _named(place, parts)
@@ -35,7 +35,7 @@ def reinstate(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
 
 
 @steadily
-def undo(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def undo(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Have memories superseded again by what had taken their place. Raises UsageError where that holds no longer."""
     refuse_stopped(place.data, "insights reinstate --undo")
     before = _named(place, parts)
@@ -53,7 +53,7 @@ def _undone(unit: "SqliteUnit", memory: dict[str, Any], now: int) -> bool:
     return bool(was and heir) and unit.supersede(memory["id"], heir or 0, now, was["valid_to"], _WHY)
 
 
-def _named(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def _named(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Return the memories that the ids name."""
     with looking(place) as (catalogue, queue):
         memories = catalogue.memories(all_memories(parts, catalogue, queue, place.name))
@@ -71,7 +71,7 @@ def _was(catalogue: Catalogue, memory: dict[str, Any]) -> dict[str, Any] | None:
     return said if said and said.get("superseded_by") else None
 
 
-def _check_in_force(place: Chosen, memories: list[dict[str, Any]]) -> None:
+def _check_in_force(place: Place, memories: list[dict[str, Any]]) -> None:
     """Raise UsageError where what had taken a memory's place is not in force, so that nothing is closed for it."""
     with looking(place) as (catalogue, _):
         for one in (one for one in memories if one["was"] and one["status"] == "current"):
@@ -80,7 +80,7 @@ def _check_in_force(place: Chosen, memories: list[dict[str, Any]]) -> None:
                 raise UsageError(f"what took the place of {one['uid'][:SHORT_ID]} is not in force any more")
 
 
-def _records(place: Chosen, before: list[dict[str, Any]], done: dict[int, bool]) -> list[dict[str, Any]]:
+def _records(place: Place, before: list[dict[str, Any]], done: dict[int, bool]) -> list[dict[str, Any]]:
     with looking(place) as (catalogue, _):
         records = (
             {"id": one["uid"], "changed": done[one["id"]]} | {name: one[name] for name in _TOLD} for one in before

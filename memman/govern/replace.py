@@ -1,15 +1,15 @@
 """What a replacing note takes over from what it replaces."""
 
+from memman.commands.place import Place, looking
 from memman.config.schedule import refuse_stopped
 from memman.govern.ids import Named, named
-from memman.govern.stores import Chosen, looking
 from memman.model.errors import UsageError
 from memman.model.text import SHORT_ID
 from memman.queue.view import QueueView
 from memman.store.sqlite.catalogue import Catalogue
 
 
-def target(place: Chosen, part: str) -> tuple[str, dict[str, str]]:
+def target(place: Place, part: str) -> tuple[str, dict[str, str]]:
     """Return the whole uid that `part` names and the hints it hands on. Raises UsageError for what is not current."""
     refuse_stopped(place.data, "replace")
     with looking(place) as (catalogue, queue):

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from memman.clock import now_ms
+from memman.commands.place import Place, reading, steadily, writing
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import acted, veiled
 from memman.govern.ids import rows_of
-from memman.govern.stores import Chosen, reading, steadily, writing
 from memman.model.worth import BOUND, reasons, worth
 from memman.store.sqlite import keeping
 
 _BY_HAND = "by hand"
 
 
-def candidates(place: Chosen, *, below: float = BOUND, limit: int | None = 20) -> list[dict[str, Any]]:
+def candidates(place: Place, *, below: float = BOUND, limit: int | None = 20) -> list[dict[str, Any]]:
     """Return the current memories worth less than `below` and not immune, the least first, with `worth` and `why`."""
     now = now_ms()
     with reading(place) as catalogue:
@@ -30,7 +30,7 @@ def candidates(place: Chosen, *, below: float = BOUND, limit: int | None = 20) -
 
 
 @steadily
-def archive(place: Chosen, parts: Sequence[str], why: str = _BY_HAND) -> list[dict[str, Any]]:
+def archive(place: Place, parts: Sequence[str], why: str = _BY_HAND) -> list[dict[str, Any]]:
     """Put memories out of recall, logged with `why`; return a record for each."""
     refuse_stopped(place.data, "insights archive")
     rows = rows_of(place, parts)
@@ -41,7 +41,7 @@ def archive(place: Chosen, parts: Sequence[str], why: str = _BY_HAND) -> list[di
         return acted(place, store.reader, done)
 
 
-def collect(place: Chosen, found: Sequence[dict[str, Any]], below: float) -> list[dict[str, Any]]:
+def collect(place: Place, found: Sequence[dict[str, Any]], below: float) -> list[dict[str, Any]]:
     """Archive those of the candidates `found` that still are: what was used, said again or protected since is kept."""
     refuse_stopped(place.data, "gc")
     still = {one["uid"]: one for one in candidates(place, below=below, limit=None)}

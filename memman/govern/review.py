@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
+from memman.commands.place import Place, looking, steadily, writing
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PATH, PERSONAL, REPOSITORY
 from memman.govern import inbox
 from memman.govern.held import acted
 from memman.govern.ids import rows_of
-from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import ProviderMisconfigured, UsageError
 from memman.model.records import EVERYWHERE
 from memman.pipeline.injection import STEERS, planted
@@ -96,19 +96,19 @@ class _Desk:
         return self.store.reader.rows([memory])[memory].uid
 
 
-def approve(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def approve(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Let what waits be found, replace or hold, unmarked but for its source; return a record for each."""
     return _decided(place, parts, "review approve", _Desk.approve)
 
 
-def reject(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def reject(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Retire what waits, or keep what was in doubt; no agent may propose again what was rejected."""
     return _decided(place, parts, "review reject", _Desk.reject)
 
 
 @steadily
 def _decided(
-    place: Chosen, parts: Sequence[str], verb: str, decide: Callable[[_Desk, Waiting], str]
+    place: Place, parts: Sequence[str], verb: str, decide: Callable[[_Desk, Waiting], str]
 ) -> list[dict[str, Any]]:
     rows = _named(place, parts, verb)
     with writing(place) as store, builtin_embedder() as local:
@@ -123,7 +123,7 @@ def _decided(
         ]
 
 
-def editable(place: Chosen, part: str, text: str) -> Waiting:
+def editable(place: Place, part: str, text: str) -> Waiting:
     """Return what waits, for a text to be put in its place. Raises UsageError where it does not, or nothing is said."""
     rows = _named(place, [part], "review edit")
     waits = _waiting(place, rows)
@@ -135,7 +135,7 @@ def editable(place: Chosen, part: str, text: str) -> Waiting:
 
 
 @steadily
-def edit(place: Chosen, part: str, text: str, provenance: Mapping[str, str]) -> str:
+def edit(place: Place, part: str, text: str, provenance: Mapping[str, str]) -> str:
     """Queue what a person says holds in the place of what waits, as their own word; return the note's id."""
     from memman.queue.append import append
 
@@ -154,7 +154,7 @@ def edit(place: Chosen, part: str, text: str, provenance: Mapping[str, str]) -> 
     return uid
 
 
-def _note(place: Chosen, record: dict[str, Any], scope: tuple[str, str], text: str) -> dict[str, str | int | None]:
+def _note(place: Place, record: dict[str, Any], scope: tuple[str, str], text: str) -> dict[str, str | int | None]:
     repository, folder = scope
     asked = (PATH + folder if folder else REPOSITORY) if repository else PERSONAL
     return {
@@ -173,12 +173,12 @@ def reason(text: str) -> str:
     return planted(text) or f"{STEERS}, or hid text"
 
 
-def _named(place: Chosen, parts: Sequence[str], verb: str) -> list[int]:
+def _named(place: Place, parts: Sequence[str], verb: str) -> list[int]:
     refuse_stopped(place.data, verb)
     return rows_of(place, parts)
 
 
-def _waiting(place: Chosen, rows: Iterable[int]) -> dict[int, Waiting]:
+def _waiting(place: Place, rows: Iterable[int]) -> dict[int, Waiting]:
     """Return how each of `rows` waits, or may be decided about: also if unconfirmed, or behind another for a while."""
     rows = list(rows)
     with looking(place) as (catalogue, _):

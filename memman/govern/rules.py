@@ -9,10 +9,10 @@ from secrets import token_hex
 from typing import Any
 
 from memman.clock import now_ms
+from memman.commands.place import Place, expected, looking, standing, steadily, writing
 from memman.config import places, scope, stores
 from memman.config.schedule import refuse_stopped
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, expected, looking, standing, steadily, writing
 from memman.model import rule as model
 from memman.model.errors import AmbiguousId, CannotWrite, UnknownId, UsageError
 from memman.model.pattern import parsed
@@ -113,7 +113,7 @@ _SHORTEST = 4
 
 
 def drafted(
-    place: Chosen,
+    place: Place,
     text: str,
     *,
     when: str | None,
@@ -155,7 +155,7 @@ def _check(matched: bool, pattern: str, when: str | None, do: str | None) -> Non
         raise UsageError("--when and --do need --match, which says for which commands; '*' is every command")
 
 
-def promoted(place: Chosen, memory: str, **said: Any) -> dict[str, Any]:
+def promoted(place: Place, memory: str, **said: Any) -> dict[str, Any]:
     """Return the rule that a memory would become, of the memory's scope unless another is said. Raises UsageError."""
     with looking(place) as (catalogue, queue):
         row = one_memory(memory, catalogue, queue, place.name)
@@ -169,7 +169,7 @@ def promoted(place: Chosen, memory: str, **said: Any) -> dict[str, Any]:
 
 
 @steadily
-def add(place: Chosen, rule: Mapping[str, Any]) -> dict[str, Any]:
+def add(place: Place, rule: Mapping[str, Any]) -> dict[str, Any]:
     """Store a rule; return it as `listed` does."""
     with writing(place) as store, store.unit() as unit:
         sql.add(unit, rule, now_ms())
@@ -177,7 +177,7 @@ def add(place: Chosen, rule: Mapping[str, Any]) -> dict[str, Any]:
     return next(one for one in listed(place) if one["uid"] == rule["uid"])
 
 
-def listed(place: Chosen) -> list[dict[str, Any]]:
+def listed(place: Place) -> list[dict[str, Any]]:
     """Return the rules of a store, the oldest first, with what they hold for and how often they fired."""
     expected(place)
     waiting = upkeep.hits(place.data).get(place.name, {})
@@ -195,13 +195,13 @@ def _told(rule: dict[str, Any], fired: Sequence[int], here: scope.Here, now: int
     }
 
 
-def named(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def named(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Return the rules that ids name, in their order. Raises UnknownId and AmbiguousId."""
     rules = listed(place)
     return list({rule["uid"]: rule for rule in (_one(part, rules, place) for part in parts)}.values())
 
 
-def _one(part: str, rules: Sequence[dict[str, Any]], place: Chosen) -> dict[str, Any]:
+def _one(part: str, rules: Sequence[dict[str, Any]], place: Place) -> dict[str, Any]:
     found = [rule for rule in rules if rule["uid"].startswith(part.lower())] if len(part) >= _SHORTEST else []
     if not found:
         raise UnknownId(f"store {place.name!r} has no rule with the id {part[:40]!a}; `memman rule list` shows them")
@@ -211,21 +211,21 @@ def _one(part: str, rules: Sequence[dict[str, Any]], place: Chosen) -> dict[str,
 
 
 @steadily
-def remove(place: Chosen, uids: Sequence[str]) -> None:
+def remove(place: Place, uids: Sequence[str]) -> None:
     """Delete rules."""
     refuse_stopped(place.data, "rule remove")
     _change(place, uids, sql.remove)
 
 
 @steadily
-def snooze(place: Chosen, uids: Sequence[str], until: int) -> list[dict[str, Any]]:
+def snooze(place: Place, uids: Sequence[str], until: int) -> list[dict[str, Any]]:
     """Have rules hold again only from a moment on; return them."""
     refuse_stopped(place.data, "rule snooze")
     _change(place, uids, lambda unit, rule, at: sql.snooze(unit, rule, until, at))
     return named(place, uids)
 
 
-def _change(place: Chosen, uids: Sequence[str], change: Any) -> None:
+def _change(place: Place, uids: Sequence[str], change: Any) -> None:
     rules, now = named(place, uids), now_ms()
     with writing(place) as store, store.unit() as unit:
         for rule in rules:
@@ -233,7 +233,7 @@ def _change(place: Chosen, uids: Sequence[str], change: Any) -> None:
     upkeep.publish(place.data)
 
 
-def tested(place: Chosen, command: str) -> list[dict[str, Any]]:
+def tested(place: Place, command: str) -> list[dict[str, Any]]:
     """Return the rules that a command fires, as the hook finds them, the strictest first."""
     expected(place)
     here = standing()
@@ -241,7 +241,7 @@ def tested(place: Chosen, command: str) -> list[dict[str, Any]]:
     return model.fired(rules, command, now_ms(), lambda *where: _holds(here, *where))
 
 
-def texts(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+def texts(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Return what rules, or memories that are recalled, say, as `text`. Raises UnknownId and UsageError."""
     rules = listed(place)
     with looking(place) as (catalogue, queue):

@@ -6,11 +6,11 @@ from contextlib import ExitStack, closing, nullcontext, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memman.clock import now_ms
+from memman.commands.place import Place, expected, writing
 from memman.config import lockfile, stores
 from memman.config.places import LOG_FILES, log_path, queue_path, sessions_path, split_lines, text_at, write_file
 from memman.config.schedule import refuse_stopped
 from memman.govern import leaks
-from memman.govern.stores import Chosen, expected, writing
 from memman.locks import drain_lock
 from memman.model.errors import MemmanError
 from memman.model.vocabulary import BUILTIN
@@ -47,7 +47,7 @@ class Scan(NamedTuple):
     copies: list[str]
 
 
-def scan(place: Chosen, *, named: bool) -> Scan:
+def scan(place: Place, *, named: bool) -> Scan:
     """Look through the stores, or the one that is `named`, the queue, the logs, the sessions and every copy."""
     findings: list[Leak] = []
     for one in _places(place, named=named):
@@ -60,7 +60,7 @@ def scan(place: Chosen, *, named: bool) -> Scan:
     return Scan(findings, [path for path in copies.copied(place.data) if _leaks(path)])
 
 
-def fix(place: Chosen, *, named: bool) -> list[str]:
+def fix(place: Place, *, named: bool) -> list[str]:
     """Take secrets out of what `scan` looks through, copies apart; return the ids of what only others may change.
 
     Raises Busy where a drain goes on for too long.
@@ -83,11 +83,11 @@ def fix(place: Chosen, *, named: bool) -> list[str]:
     return left
 
 
-def _places(place: Chosen, *, named: bool) -> list[Chosen]:
-    return [expected(place)] if named else [Chosen(place.data, name, "") for name in stores.names(place.data)]
+def _places(place: Place, *, named: bool) -> list[Place]:
+    return [expected(place)] if named else [Place(place.data, name, "") for name in stores.names(place.data)]
 
 
-def _fix_store(place: Chosen) -> list[str]:
+def _fix_store(place: Place) -> list[str]:
     with writing(place) as store, store.unit() as unit:
         rules: dict[tuple[int, str], set[str]] = {}
         told: dict[str, set[str]] = {}

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from memman.clock import now_ms
+from memman.commands.place import Place, expected, looking, standing, steadily, writing
 from memman.config import stores
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, around, asked, called, known, label, part, same, sees, write
 from memman.govern.held import acted
 from memman.govern.ids import all_memories
 from memman.govern.naming import give
-from memman.govern.stores import Chosen, expected, looking, standing, steadily, writing
 from memman.model.errors import UsageError
 from memman.model.records import Scope
 from memman.secrets import screened
@@ -20,7 +20,7 @@ from memman.store.sqlite.catalogue import Catalogue
 from memman.upkeep.rules import publish
 
 
-def listed(place: Chosen) -> list[dict[str, Any]]:
+def listed(place: Place) -> list[dict[str, Any]]:
     """Return every scope of a store that memories have: its label, how many are current, and whether it holds here.
 
     `joined` are those that hold here although they are another's, or were this folder's before its address changed.
@@ -42,7 +42,7 @@ def listed(place: Chosen) -> list[dict[str, Any]]:
 
 
 @steadily
-def move(place: Chosen, parts: Sequence[str], to: str) -> list[dict[str, Any]]:
+def move(place: Place, parts: Sequence[str], to: str) -> list[dict[str, Any]]:
     """Have memories hold for another scope; return a record for each. Raises UsageError and UnknownId."""
     refuse_stopped(place.data, "scope move")
     with looking(place) as (catalogue, queue):
@@ -55,7 +55,7 @@ def move(place: Chosen, parts: Sequence[str], to: str) -> list[dict[str, Any]]:
 
 
 @steadily
-def name(place: Chosen, said: str | None, *, moving: bool, dry_run: bool) -> dict[str, Any]:
+def name(place: Place, said: str | None, *, moving: bool, dry_run: bool) -> dict[str, Any]:
     """Give the repository around the working folder a name, None takes it away; return what that did.
 
     With `moving` what the store holds for its former identities comes along, under an id that `undo` takes. Raises
@@ -94,7 +94,7 @@ def name(place: Chosen, said: str | None, *, moving: bool, dry_run: bool) -> dic
 
 
 @steadily
-def join(place: Chosen, said: str | None, *, undo: bool) -> dict[str, Any]:
+def join(place: Place, said: str | None, *, undo: bool) -> dict[str, Any]:
     """Recall in this folder what another scope holds, too, or with `undo` only its own; return that."""
     here = stores.here()
     folders = around(place.data, here, stores.cwd())

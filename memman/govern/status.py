@@ -6,12 +6,12 @@ from typing import Any
 
 from memman import __version__
 from memman.clock import now_ms
+from memman.commands.place import Place, looking
 from memman.config import synced
 from memman.config.places import store_path
 from memman.config.providers import AGENTS, AUTO
 from memman.config.schedule import NOBODY, Schedule
 from memman.govern import inbox
-from memman.govern.stores import Chosen, looking
 from memman.model.objects import parsed
 from memman.providers.fitness import UNFIT, unfit
 from memman.queue.late import counts
@@ -29,7 +29,7 @@ from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 WEEK = 7 * 86_400
 
 
-def status(place: Chosen, providers: Mapping[str, Any], budget: Mapping[str, float | None]) -> dict[str, Any]:
+def status(place: Place, providers: Mapping[str, Any], budget: Mapping[str, float | None]) -> dict[str, Any]:
     """Return everything `memman status` shows. `providers` and `budget` are what the settings make of them."""
     with looking(place) as (catalogue, queue):
         return {
@@ -59,7 +59,7 @@ def status(place: Chosen, providers: Mapping[str, Any], budget: Mapping[str, flo
         }
 
 
-def _store(place: Chosen, catalogue: Catalogue) -> dict[str, Any]:
+def _store(place: Place, catalogue: Catalogue) -> dict[str, Any]:
     return {
         "name": place.name,
         "why": place.why,
@@ -98,7 +98,7 @@ def _queue(queue: QueueView, store: str) -> dict[str, Any]:
     return {"states": counts, "waiting_here": len(queue.of(store)), "oldest_seconds": age}
 
 
-def _sync(place: Chosen) -> dict[str, Any] | None:
+def _sync(place: Place) -> dict[str, Any] | None:
     """Return how the store's sync is doing, None where it has none."""
     folder = synced.folder(place.data, place.name)
     return {"folder": folder, **synced.last_round(place.data, place.name)} if folder else None

@@ -4,12 +4,12 @@ import asyncio
 import os
 from typing import Any
 
+from memman.commands.place import Place
 from memman.config import synced
 from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped, ring
 from memman.drain.failpoint import reach
 from memman.drain.stores import Stores
-from memman.govern.stores import Chosen
 from memman.locks import quiet
 from memman.model.errors import BadConfig, MemmanError, UsageError
 from memman.recovery.swap import finish
@@ -21,7 +21,7 @@ from memman.sync.marks import can_be_read
 from memman.sync.turn import Done, failed, turn
 
 
-def begin(place: Chosen, path: str, line: str = "") -> bool:
+def begin(place: Place, path: str, line: str = "") -> bool:
     """Sync a store by a folder from now on; return whether a new key was made.
 
     `line` is another machine's key. Raises UsageError, BadConfig and CannotWrite; then nothing was changed.
@@ -54,7 +54,7 @@ def _check(folder: Folder, key: Key, *, given: bool) -> None:
         )
 
 
-def once(place: Chosen) -> Done:
+def once(place: Place) -> Done:
     """Make a round now. Raises Busy where a drain takes longer, and what stands in the way."""
     refuse_stopped(place.data, "sync")
     with quiet(place.data):
@@ -67,7 +67,7 @@ def once(place: Chosen) -> Done:
             raise
 
 
-async def _once(place: Chosen) -> Done:
+async def _once(place: Place) -> Done:
     stores = Stores.of(place.data, Settings.load(place.data, place.name))
     try:
         store, tools = stores.equipped(place.name)
@@ -79,19 +79,19 @@ async def _once(place: Chosen) -> Done:
         await stores.close()
 
 
-def end(place: Chosen) -> bool:
+def end(place: Place) -> bool:
     """Sync a store no more; False where it was not. What lies in the folder stays there."""
     was = bool(synced.folder(place.data, place.name))
     synced.choose(place.data, place.name, "")
     return was
 
 
-def status(place: Chosen) -> dict[str, Any]:
+def status(place: Place) -> dict[str, Any]:
     """Return folder, host id, and what the last round found; folder is '' where a store is not synced."""
     return {"folder": synced.folder(place.data, place.name), **synced.last_round(place.data, place.name)}
 
 
-def key_line(place: Chosen) -> str:
+def key_line(place: Place) -> str:
     """Return the line of the key. Raises UsageError where there is none."""
     key = keys.load(place.data)
     if key is None:

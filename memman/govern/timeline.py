@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from memman.commands.place import Place, looking, reading
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, looking, reading
 from memman.model.errors import UsageError
 from memman.model.vocabulary import HIDDEN
 from memman.store.sqlite.catalogue import Catalogue
@@ -28,7 +28,7 @@ _PLACE = "@"
 
 
 def latest(
-    place: Chosen, *, limit: int = 20, since: int | None = None, until: int | None = None
+    place: Place, *, limit: int = 20, since: int | None = None, until: int | None = None
 ) -> list[dict[str, Any]]:
     """Return the newest memories that came to hold from `since` on and before `until`, the newest last."""
     with reading(place) as catalogue:
@@ -37,7 +37,7 @@ def latest(
 
 
 def around(
-    place: Chosen, part: str, *, before: int = 10, after: int = 10, since: int | None = None, until: int | None = None
+    place: Place, part: str, *, before: int = 10, after: int = 10, since: int | None = None, until: int | None = None
 ) -> list[dict[str, Any]]:
     """Return a memory amid those that came to hold just before and after it. Raises UsageError for a hidden one."""
     with looking(place) as (catalogue, queue):

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
+from memman.commands.place import Place, expected, reading, writing
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, label
 from memman.govern import naming
 from memman.govern.ids import checked, named
 from memman.govern.naming import Naming, back
-from memman.govern.stores import Chosen, expected, reading, writing
 from memman.locks import quiet, steady
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Note, Provenance
@@ -64,7 +64,7 @@ class Selected:
         return back(given) if given else ()
 
 
-def selected(place: Chosen, asked: Asked, store: "SqliteStore", queue: QueueView) -> Selected:
+def selected(place: Place, asked: Asked, store: "SqliteStore", queue: QueueView) -> Selected:
     """Find what is asked for. Raises UnknownId, AmbiguousId and UsageError."""
     db, name = store.db, place.name
     if asked.session:
@@ -79,7 +79,7 @@ def selected(place: Chosen, asked: Asked, store: "SqliteStore", queue: QueueView
     return _by_id(place, asked.id, store, queue)
 
 
-def _by_id(place: Chosen, part: str, store: "SqliteStore", queue: QueueView) -> Selected:
+def _by_id(place: Place, part: str, store: "SqliteStore", queue: QueueView) -> Selected:
     part, catalogue = checked(part), Catalogue(store.reader, store.path)
     undos, notes = log.found(store.db, part), log.noted(store.db, part)
     memories = [uid for _, uid, _ in catalogue.named(part) if uid.startswith(part)]
@@ -93,7 +93,7 @@ def _by_id(place: Chosen, part: str, store: "SqliteStore", queue: QueueView) -> 
     return _made(f"note {notes[0][-SHORT_ID:]}", store, notes, queue.rows(place.name, uids=notes))
 
 
-def _undo(place: Chosen, uid: str, record: dict[str, Any], store: "SqliteStore", queue: QueueView) -> Selected:
+def _undo(place: Place, uid: str, record: dict[str, Any], store: "SqliteStore", queue: QueueView) -> Selected:
     """Return what undoes an undo, and the notes that it had put back into the queue."""
     if record["undone"]:
         by = record["undone"][-SHORT_ID:]
@@ -128,7 +128,7 @@ class _Seen(Exception):
     """Somebody only looked: the transaction is rolled back."""
 
 
-def preview(place: Chosen, asked: Asked) -> dict[str, Any]:
+def preview(place: Place, asked: Asked) -> dict[str, Any]:
     """Return what an undo would do, without doing it. Raises UnknownId, AmbiguousId and UsageError."""
     report: dict[str, Any] = {}
     with ExitStack() as held:
@@ -141,7 +141,7 @@ def preview(place: Chosen, asked: Asked) -> dict[str, Any]:
     return report
 
 
-def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
+def undo(place: Place, asked: Asked) -> dict[str, Any]:
     """Take back what is asked for; return what was done, under an id of its own that undoes it."""
     refuse_stopped(place.data, "undo")
     now = now_ms()
@@ -168,7 +168,7 @@ def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
     return report
 
 
-def listed(place: Chosen) -> list[dict[str, Any]]:
+def listed(place: Place) -> list[dict[str, Any]]:
     """Return what was undone, newest first."""
     with reading(place) as catalogue:
         found = log.listed(catalogue.reader.db).items()

@@ -103,7 +103,7 @@ def opened(data: str, store: str) -> RecallSession:
     """Open a store with what waits for it. Raises UnknownStore where there is neither; the default one may come."""
     recalls = RecallSession(data, store)
     if store != DEFAULT and recalls.reader is None and not recalls.notes:
-        from memman.govern.stores import unknown
+        from memman.config.stores import unknown
 
         raise unknown(data, store)
     return recalls

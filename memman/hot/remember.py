@@ -87,7 +87,7 @@ def _where(scope: str, origin: "Mapping[str, str]") -> str:
 def _existing(data: str, store: str) -> str:
     """Return the name of a store that there is, or that makes itself. Raises UnknownStore."""
     if store != stores.DEFAULT and not stores.exists(data, store):
-        from memman.govern.stores import unknown
+        from memman.config.stores import unknown
 
         raise unknown(data, store)
     return store

@@ -50,21 +50,24 @@ ALLOWED = frozenset(
         "scheduler status",
         "scheduler trigger",
         "scope list",
-        "server roles",
+        "team roles",
         "sessions",
         "store list",
-        "store members",
+        "team members",
         "version",
         "why",
     }
 )
 
+# Of the verbs that agents are told of, those that look; of those that they may run besides, those that do not.
+LOOKING = (ALLOWED | {"recall", "timeline", "status", "config get"}) - {"scheduler drain", "scheduler trigger"}
+
 # Options (by the name of their value) that make an allowed verb a person's.
 PERSONS = {"doctor": ("fix", "billable"), "scan": ("fix",)}
 
-# Verbs of a person that ask at their terminal before they do anything (memman.cli.person.confirm), and when: what they
-# do cannot be taken back, lets pass what was held back, or says where text is sent. The other verbs of a person are
-# refused to agents, and scripts may run them.
+# Verbs of a person that ask at their terminal before they do anything, and when: what they do cannot be taken back,
+# lets pass what was held back, or says where text is sent. The other verbs of a person are refused to agents, and
+# scripts may run them.
 ASKED = {
     "backup remove": "",
     "backup restore": "except with --to",
@@ -89,8 +92,8 @@ ASKED = {
     "rule write": "with --apply",
     "scan": "with --fix",
     "scheduler queue purge": "with --parked",
-    "share": "",
-    "store leave": "",
+    "team leave": "",
+    "team share": "",
     "store remove": "",
     "undo": "except with --dry-run and for `list`",
     "uninstall": "except with --dry-run",

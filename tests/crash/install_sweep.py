@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from memman import _entry
-from memman.cli import install, uninstall  # noqa: F401 - what the verbs import is imported once, before the forks
+from memman.commands import install, uninstall  # noqa: F401 - what the verbs import is imported once, before the forks
 from memman.config.places import data_dir
 from memman.integrations.target import Wiring
 from memman.integrations.targets import TARGETS

@@ -152,7 +152,7 @@ def test_a_full_disk_costs_nothing_that_was_acknowledged(box, disk, rounds, kept
 @pytest.mark.promise("R5")
 @over(*KINDS)
 def test_a_database_that_may_grow_no_further_costs_nothing_that_was_acknowledged(box, kind, rounds, kept):
-    """Whatever its `max_page_count`, a queue refuses with 74 and a store leaves notes waiting; both work without it."""
+    """Whatever its `max_page_count`, a queue refuses with 74 and a team leaves notes waiting; both work without it."""
     chance, tally = random.Random(5), Tally()
     with Forks() as forks:
         for number in range(rounds(1 if kind else 2, 50)):

@@ -197,7 +197,7 @@ def imports(folder, hosts, files):
 
 def connect(box, dsn, *more):
     """Make a host's store a replica."""
-    done(box, "store", "connect", "default", "--dsn", "-", *more, input=dsn)
+    done(box, "team", "connect", "default", "--dsn", "-", *more, input=dsn)
 
 
 def known(box):

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from memman.commands.place import Place
 from memman.govern.forget import forget
-from memman.govern.stores import Chosen
 from memman.model.errors import MemmanError
 from memman.queue.schema import STEPS as QUEUE
 from memman.recovery.check import troubles
@@ -35,7 +35,7 @@ class Meanwhile:
         self.said[self.box.remember(text)] = text
         if self.left:
             try:
-                forget(Chosen(str(self.box.data), "default", ""), [self.left[0]])
+                forget(Place(str(self.box.data), "default", ""), [self.left[0]])
                 self.gone.append(self.left.pop(0))
             except MemmanError:
                 self.left.pop(0)

@@ -2,7 +2,7 @@
 
 import click
 
-from memman.cli.root import root
+from memman.commands.root import root
 
 # A server that nobody runs: tests/unit/store/test_sharing.py has the verbs that need one.
 NOWHERE = "postgresql://localhost:1/memman"
@@ -96,26 +96,26 @@ CALLS: dict[str, tuple[str, ...]] = {
     "scheduler stop": (),
     "scheduler trigger": (),
     "scheduler uninstall": (),
-    "server roles": (),
-    "server upgrade": ("--dsn", NOWHERE),
+    "team roles": (),
+    "team upgrade": ("--dsn", NOWHERE),
     "sessions": (),
-    "share": ("{memory}",),
+    "team share": ("{memory}",),
     "status": (),
-    "store add-member": ("second", "somebody"),
+    "team add": ("second", "somebody"),
     "store bind": ("second",),
-    "store connect": ("third", "--dsn", NOWHERE),
+    "team connect": ("third", "--dsn", NOWHERE),
     "store create": ("second",),
-    "store leave": ("second",),
+    "team leave": ("second",),
     "store list": (),
-    "store members": ("second",),
+    "team members": ("second",),
     "store remove": ("second",),
-    "store remove-member": ("second", "somebody"),
+    "team remove": ("second", "somebody"),
     "store use": ("second",),
     "sync": ("--folder", "{folder}"),
     "timeline": ("--around", "{memory}"),
     "undo": ("{spare}",),
     "uninstall": (),
-    "unshare": ("{memory}",),
+    "team unshare": ("{memory}",),
     "version": (),
     "why": ("{memory}",),
 }
@@ -134,7 +134,7 @@ def leaves(command: click.Command = root, path: tuple[str, ...] = ()) -> dict[st
         return {" ".join(path): command}
     context, found = click.Context(command), {}
     for name in command.list_commands(context):
-        found |= leaves(command.load(context, name), (*path, name))
+        found |= leaves(command.get_command(context, name), (*path, name))
     return found
 
 

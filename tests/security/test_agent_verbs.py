@@ -1,6 +1,7 @@
 """What an agent may run, what it is refused, and what only a person's answer at their terminal does."""
 
 import os
+import re
 import shutil
 
 import pytest
@@ -10,7 +11,7 @@ from memman.govern.forget import FORGETS_A_SESSION
 from memman.model.verbs import AGENT_VERBS, ALLOWED, ASKED, PERSONS
 from tests.security.every_verb import CALLS, LEAVES, calls, made, variants
 from tests.support.box import no, nursery
-from tests.support.terminal import attended
+from tests.support.terminal import QUESTION, attended
 
 FOR_PEOPLE = 77
 AGENT = {"CLAUDECODE": "1"}
@@ -85,7 +86,7 @@ def test_an_agent_runs_what_is_allowed_and_nothing_else(box, kept):
     passed = [(verb, run(box, args, **AGENT)) for verb, args in lines if verb in allowed]
     assert [verb for verb, done in passed if done.returncode == FOR_PEOPLE] == []
     # The drain that `trigger` has started may be at work.
-    assert {verb for verb, done in passed if done.returncode} <= {"backup verify", "scheduler drain", "store members"}
+    assert {verb for verb, done in passed if done.returncode} <= {"backup verify", "scheduler drain", "team members"}
     kept(f"{len(lines)} command lines as an agent: {len(passed)} on the list run, {len(denied) - len(wrong)} refused")
 
 
@@ -148,23 +149,24 @@ def test_what_asks_does_nothing_without_a_yes(box, asking):
     What is asked only about a store that is shared is tested with one (`tests/unit/store/test_sharing.py`).
     """
     assert asking.keys() == ASKED.keys() - {"install"}
-    asking = {verb: args for verb, args in asking.items() if verb not in {"share", "store leave"}}
+    asking = {verb: args for verb, args in asking.items() if verb not in {"team share", "team leave"}}
     before = contents(box.data)
     assert [verb for verb, args in asking.items() if not refused(run(box, args))] == []
     said = {verb: box.person(*args, answer=no) for verb, args in asking.items()}
-    ended = {verb: (done.returncode, " to go on: no" in done.asked) for verb, done in said.items()}
+    declined = re.compile(f"(?:{QUESTION.pattern})no")
+    ended = {verb: (done.returncode, bool(declined.search(done.asked))) for verb, done in said.items()}
     assert ended == dict.fromkeys(asking, (FOR_PEOPLE, True))
     assert contents(box.data) == before
 
 
 def test_what_asks_is_done_once_a_person_agrees(box, asking):
     """At a terminal each verb of the table does its work after the answer it asks for, whatever the streams are."""
-    elsewhere = {"embed swap", "graph rebuild", "share", "store leave"}
+    elsewhere = {"embed swap", "graph rebuild", "team share", "team leave"}
     for verb in sorted(asking.keys() - elsewhere, key=LATER.__contains__):
         done = box.person(*asking[verb])
-        assert (done.returncode, done.asked.count(" to go on: ")) == (0, 1), (verb, done)
+        assert (done.returncode, len(QUESTION.findall(done.asked))) == (0, 1), (verb, done)
         assert done.stdout
-        assert "to go on" not in done.stdout + done.stderr
+        assert not QUESTION.search(done.stdout + done.stderr)
 
 
 def test_a_terminal_is_no_proof_below_an_agent(box, tmp_path):
@@ -213,7 +215,7 @@ def test_several_settings_take_one_yes(box):
     done = box.person("config", "set", *words, answer=no)
     assert (done.returncode, (box.data / "env").exists()) == (FOR_PEOPLE, False)
     done = box.person("config", "set", *words)
-    assert (done.returncode, done.asked.count(" to go on: ")) == (0, 1)
+    assert (done.returncode, len(QUESTION.findall(done.asked))) == (0, 1)
     assert all(word in done.asked for word in words[:4])
     assert (box.data / "env").read_text().splitlines() == [f"{name}={value}" for name, value in LOCAL_MODEL.items()]
 

@@ -10,7 +10,7 @@ import unicodedata
 import click
 import pytest
 
-from memman.cli.root import invoke
+from memman.commands.root import invoke
 from memman.hot import recall as hot_recall
 from memman.hot import remember as hot_remember
 from memman.hot.hook import asked

@@ -14,7 +14,7 @@ PAST, CHANGED = "past its end 2d ago", "file changed since"
 SAYS = dict(zip(TEXTS, (PAST, CHANGED, PAST), strict=True))
 DAY = 86_400_000
 # Verbs that run until they are ended, need a server or a network, or have taken the label away by what they do.
-ELSEWHERE = ("install", "scheduler", "server", "share", "unshare", "store", "uninstall", "migrate", "sync")
+ELSEWHERE = ("install", "scheduler", "team", "store", "uninstall", "migrate", "sync")
 MENDING = ("insights verify", "insights expire", "remember", "replace", "rule add", "backup restore")
 # Those that write a memory on several lines.
 IN_PAIRS = ("insights show", "why", "review show", "rule promote", "rule write")

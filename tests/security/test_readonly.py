@@ -3,8 +3,8 @@
 import click
 import pytest
 
-from memman.cli.readonly import LOOKING
-from memman.cli.root import root
+from memman.commands.root import root
+from memman.model.verbs import LOOKING
 from tests.security.every_verb import LEAVES, calls, made
 from tests.security.test_agent_verbs import snapshot
 from tests.support.box import nursery
@@ -113,4 +113,4 @@ def test_every_verb_has_both_options():
         for name in path.split():
             command = command.get_command(context, name)
             context = click.Context(command, parent=context, info_name=name)
-        assert {"--data-dir", "--readonly"} <= {name for param in command.params for name in param.opts}
+        assert {"--data-dir", "--readonly"} <= {name for param in command.get_params(context) for name in param.opts}

@@ -155,7 +155,7 @@ SKIPPED = {
     *ALLOWED - {"insights feedback"}, "backup restore", "config get", "config set", "config unset",
     "embed reembed", "embed swap", "export", "import", "install", "migrate", "purge",
     "scheduler debug", "scheduler install", "scheduler interval", "scheduler serve", "scheduler stop",
-    "scheduler uninstall", "server upgrade", "store connect", "store remove", "sync", "uninstall",
+    "scheduler uninstall", "team upgrade", "team connect", "store remove", "sync", "uninstall",
 }  # fmt: skip
 # Options that take a folder of the repository.
 SCOPES = {"scope", "within", "to"}

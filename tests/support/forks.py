@@ -33,7 +33,7 @@ PATIENCE = 300
 # What most runs import, sooner or later.
 _BEFOREHAND = (
     *(
-        "cli.drain",
+        "drain",
         "drain.run",
         "drain.loop",
         "upkeep.maintenance",

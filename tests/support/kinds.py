@@ -91,7 +91,7 @@ class Server(Alone):
 
     def join(self, box: Box) -> None:
         """Connect it; the first makes the store."""
-        done(box, "store", "connect", "default", "--dsn", "-", "--create", input=f"{self.dsn}\n")
+        done(box, "team", "connect", "default", "--dsn", "-", "--create", input=f"{self.dsn}\n")
 
     @contextmanager
     def parted(self, copy: Path) -> Iterator[None]:

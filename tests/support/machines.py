@@ -47,7 +47,7 @@ def to_server(box: Box, dsn: str) -> str:
 
 def connected(box: Box, dsn: str) -> Box:
     """Return a machine once it has the store that a server has."""
-    done(box, "store", "connect", "default", "--dsn", "-", input=dsn)
+    done(box, "team", "connect", "default", "--dsn", "-", input=dsn)
     return box
 
 

@@ -38,7 +38,7 @@ PATIENCE = 300
 _PRELOADED = (
     *(
         "memman._entry",
-        "memman.cli.root",
+        "memman.commands.root",
         "memman.drain.run",
         "memman.drain.upkeep",
         "memman.http",
@@ -49,7 +49,14 @@ _PRELOADED = (
     *("memman.llm.openai", "memman.llm.builtin", "memman.embed.remote", "memman.judge.embedder", "memman.embed.cache"),
 )
 # Packages whose modules a verb imports when it is run.
-_WHOLE = ("memman.cli", "memman.doctor", "memman.govern", "memman.integrations", "memman.recovery", "memman.scheduler")
+_WHOLE = (
+    "memman.commands",
+    "memman.doctor",
+    "memman.govern",
+    "memman.integrations",
+    "memman.recovery",
+    "memman.scheduler",
+)
 
 
 @dataclass(frozen=True, slots=True)

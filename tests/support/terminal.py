@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 PATIENCE = 60.0  # seconds
-_QUESTION = re.compile(r" Type (\S+) to go on: $")
+QUESTION = re.compile(r" (?:Type (\S+) to go on: |\[y/N\] )")
 # Takes the terminal on standard input as its own, and becomes a command.
 _TAKEN = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 NAMES = ("in", "out", "err", "code")
@@ -42,8 +42,8 @@ def obliging(question: str) -> str:
     """Answer what a question of memman's wants to hear, or no; '' where it has not been asked to its end."""
     if question.endswith(" yes, no? "):
         return "no\n"
-    found = _QUESTION.search(question)
-    return found[1] + "\n" if found else ""
+    found = [*QUESTION.finditer(question)]
+    return f"{found[-1][1] or 'y'}\n" if found and found[-1].end() == len(question) else ""
 
 
 def attended(
@@ -84,7 +84,7 @@ def typed(
     process = subprocess.Popen(start, env=dict(environ), cwd=cwd, start_new_session=True, **streams)  # type: ignore[call-overload]
     os.close(theirs)
     try:
-        seen = _talk(ours, command, lambda said: f"{line}\n" if said.endswith(": ") else "")
+        seen = _talk(ours, command, lambda said: f"{line}\n" if said.endswith((": ", "[y/N] ")) else "")
     finally:
         os.close(ours)
     return int(process.wait()), seen

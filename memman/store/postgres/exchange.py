@@ -73,7 +73,7 @@ def checked(store: SqliteStore, server: Server) -> Connection:
     server.check()
     found = connection(store.db)
     if found is None:
-        raise UsageError(f"{store.path} was never connected to the server {server}: `memman store connect` does that")
+        raise UsageError(f"{store.path} was never connected to the server {server}: `memman team connect` does that")
     if found.server != server.id() or found.role != server.known.role:
         raise ServerRefused(f"{server} is not the server that {store.path} is on, or {server.known.role} not our role")
     return found

@@ -29,7 +29,7 @@ def add(server: Server, store: int, role: str, may: str) -> str:
     _refuse(server, store, role, leaves=may != "own")
     with server.translated():
         if not server.db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone():
-            raise UsageError(f"the server {server} has no role {role!r}: `memman server roles` prints how one is made")
+            raise UsageError(f"the server {server} has no role {role!r}: `memman team roles` prints how one is made")
         server.db.execute("SELECT memman.admit(%s, %s, %s)", (store, role, may))
         needs = "pull(bigint, json, integer)" if may == "read" else "push(bigint, text, json)"
         has = server.db.execute(

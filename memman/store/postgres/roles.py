@@ -25,12 +25,12 @@ _MADE = "\n".join(
 def documented(database: str) -> str:
     """Write the SQL with which an administrator sets a server up for several people."""
     granted = "\n".join(GRANTS.values())
-    return f"""-- Once, as an administrator; `memman server upgrade` does it where it may.
+    return f"""-- Once, as an administrator; `memman team upgrade` does it where it may.
 {_MADE}
 GRANT CREATE ON DATABASE {database} TO {OWNER};
--- After `memman server upgrade`, which makes the tables as {OWNER} where it may.
+-- After `memman team upgrade`, which makes the tables as {OWNER} where it may.
 {granted}
 -- For each person; {READER} for one who may write to no store.
 CREATE ROLE alice LOGIN NOBYPASSRLS PASSWORD '...';
 GRANT {WRITER} TO alice;
--- Then whoever owns a store: memman store add-member NAME alice --may write"""
+-- Then whoever owns a store: memman team add NAME alice --may write"""

@@ -104,7 +104,7 @@ class Server:
             )
         if version < VERSION:
             has = f"has schema {version} of memman and needs {VERSION}" if version else "has no tables of memman"
-            raise ServerRefused(f"the server {self} {has}: its owner runs `memman server upgrade`")
+            raise ServerRefused(f"the server {self} {has}: its owner runs `memman team upgrade`")
 
     def cause(self, error: MemmanError) -> str:
         """Say why it cannot be asked, without where it is and what the driver says."""
@@ -207,9 +207,9 @@ _KINDS: tuple[tuple[_Kinds, type[MemmanError], str], ...] = (
     (
         psycopg.errors.InvalidSchemaName,
         ServerRefused,
-        "has no tables of memman: its owner runs `memman server upgrade`",
+        "has no tables of memman: its owner runs `memman team upgrade`",
     ),
-    (psycopg.errors.UndefinedTable, ServerRefused, "has no tables of memman: its owner runs `memman server upgrade`"),
+    (psycopg.errors.UndefinedTable, ServerRefused, "has no tables of memman: its owner runs `memman team upgrade`"),
     (psycopg.errors.DiskFull, NoServer, "has no disk space left"),
     (psycopg.errors.ReadOnlySqlTransaction, ServerRefused, "is a read-only copy: give the address of the primary"),
     ((psycopg.OperationalError, psycopg.InterfaceError), NoServer, "is out of reach"),

@@ -161,7 +161,7 @@ def test_an_idle_tick_is_silent_and_loads_nothing_big(box):
     box.drain()
     beat = schedule.heartbeat_path(str(box.data))
     aged(beat, 500)
-    code = "import sys; from memman.cli import run; run(['scheduler', 'drain', '--wait']); print(*sys.modules)"
+    code = "import sys; from memman.commands import run; run(['scheduler', 'drain', '--wait']); print(*sys.modules)"
     out, _ = box.start_drain(code).communicate(timeout=PATIENCE)
     assert {"numpy", "httpx", "asyncio", "memman.drain.run", "memman.drain.loop"}.isdisjoint(out.split())
     assert "processed" not in out

@@ -11,11 +11,11 @@ from contextlib import closing, contextmanager
 import numpy as np
 import pytest
 
+from memman.commands.place import remove, stakes
 from memman.config import stores
 from memman.config.env import Settings, change, change_all, env_path
 from memman.config.places import read_file
 from memman.govern import embedding
-from memman.govern.stores import remove, stakes
 from memman.hot.recall import found
 from memman.judge.embedder import BuiltinEmbedder
 from memman.locks import drain_lock

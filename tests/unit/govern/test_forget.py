@@ -8,9 +8,9 @@ from contextlib import closing
 
 import pytest
 
+from memman.commands.place import Place
 from memman.config.schedule import bell_path, silence
 from memman.govern import forget, freshness, portability, replace, retention, review, scope, undo
-from memman.govern.stores import Chosen
 from memman.judge.embedder import BuiltinEmbedder
 from memman.recovery import purge
 from memman.store.opening import open_store
@@ -38,14 +38,14 @@ def _place(box):
     while not idle(str(box.data)):
         box.drain()
     silence(str(box.data))
-    return Chosen(str(box.data), "default", "")
+    return Place(str(box.data), "default", "")
 
 
 def brought_in(place, _):
     """Import an export of the store into one that does not have it."""
     path = f"{place.data}/export"
     portability.saved(place, path)
-    other = Chosen(place.data, "other", "")
+    other = Place(place.data, "other", "")
     open_store(place.data, "other").close()
     assert portability.imported(other, portability.read(other, path, WANTED), WANTED) == len(SAID) + 1
 

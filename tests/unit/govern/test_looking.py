@@ -2,8 +2,8 @@
 
 import pytest
 
+from memman.commands.place import chosen, looking
 from memman.govern.ids import named
-from memman.govern.stores import chosen, looking
 
 
 @pytest.mark.parametrize("early", [False, True], ids=["first note", "later note"])

@@ -40,7 +40,7 @@ def kept(box):
 
 def no(said):
     """Refuse once asked."""
-    return "no\n" if said.endswith(" to go on: ") else ""
+    return "no\n" if said.endswith("[y/N] ") else ""
 
 
 def rebuilt(box, *options):

@@ -6,8 +6,8 @@ import time
 import apsw
 import pytest
 
+from memman.commands.place import chosen
 from memman.govern import timeline as govern
-from memman.govern.stores import chosen
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate

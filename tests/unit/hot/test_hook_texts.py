@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from memman.cli.root import VERBS, root
+from memman.commands.root import VERBS, root
 from memman.config.scope import Here
 from memman.hot.guide import guide
 from memman.hot.prime import block

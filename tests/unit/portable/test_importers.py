@@ -405,7 +405,7 @@ def test_rules_are_asked_whose_words_they_are_and_may_become_ones_own(box, place
     assert "unverified" not in line
     written(rules, "- Releases are cut on Mondays.\n")
     box.person(
-        "import", str(rules), cwd=place, answer=lambda said: "yes\n" if said.endswith((" yes, no? ", ": ")) else ""
+        "import", str(rules), cwd=place, answer=lambda said: "yes\n" if said.endswith((" yes, no? ", "[y/N] ")) else ""
     )
     box.drain()
     assert stored(box)["Releases are cut on Mondays."][0] == "user"

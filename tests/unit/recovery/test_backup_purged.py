@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 
+from memman.commands import place as stores
+from memman.commands.place import Place
 from memman.config.tombstones import WHOLE, bury
-from memman.govern import stores
 from memman.govern.forget import forget
-from memman.govern.stores import Chosen
 from memman.recovery.backup import take
 from memman.recovery.purge import purge
 from memman.recovery.restore import restore
@@ -19,7 +19,7 @@ TEXT = "The bdfgkmnprtvz service caches invoices."
 @pytest.fixture
 def place(box):
     """Give a store with a backup from before the note that is forgotten in it."""
-    where = Chosen(str(box.data), "default", "default")
+    where = Place(str(box.data), "default", "default")
     box.remember("Vite builds the frontend.")
     box.drain()
     take(where.data)

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from memman.commands.place import Place
 from memman.govern.forget import forget
 from memman.govern.forget import restore as undo
-from memman.govern.stores import Chosen
 from memman.recovery.backup import take
 from memman.recovery.manifest import listed
 from memman.recovery.purge import purge
@@ -105,7 +105,7 @@ AWAY = ("forgotten", "forgotten before a drain", "purged", "replaced and forgott
 
 def happen(box, notes):
     """Have a person change their mind about notes; all that waits is drained."""
-    place = Chosen(str(box.data), "default", "default")
+    place = Place(str(box.data), "default", "default")
     if early := notes.get("forgotten before a drain"):
         forget(place, [early])
     box.drain()
@@ -159,7 +159,7 @@ def test_what_a_person_did_away_with_since_stays_away(box, then, how):
     assert set(box.states()) <= {"done"}
     assert other in box.store("SELECT note FROM memory", name=name)
     for since in [since for since in cases if since.startswith("forgotten") and not nowhere]:
-        undo(Chosen(str(box.data), name, "--store"), [notes[since]])
+        undo(Place(str(box.data), name, "--store"), [notes[since]])
         assert SINCE[since] in box.recall(SINCE[since], store=name)
 
 
@@ -238,7 +238,7 @@ def test_a_damaged_store_is_moved_aside(box):
 
 
 def test_a_damaged_queue_is_to_be_repaired_first(box):
-    """A restore leaves it and its log where they are, changes nothing, and names the command."""
+    """A reteam leaves it and its log where they are, changes nothing, and names the command."""
     box.remember("Redis caches the invoices.")
     box.drain()
     take(str(box.data))

@@ -21,9 +21,9 @@ def team(database, home):
     for role in ("alice", "bob"):
         dsn, people[role] = database.role(role, "memman_writer"), home(role)
         if role == "bob":
-            done(people["alice"], "store", "add-member", "team", database.called("bob"))
+            done(people["alice"], "team", "add", "team", database.called("bob"))
         made = ("--create",) if role == "alice" else ()
-        done(people[role], "store", "connect", "team", "--dsn", "-", *made, input=f"{dsn}\n")
+        done(people[role], "team", "connect", "team", "--dsn", "-", *made, input=f"{dsn}\n")
         done(people[role], "store", "use", "team")
     return people
 
@@ -126,7 +126,7 @@ def test_whoever_may_purge_what_is_shared_nothing_of_it_is_left(team, database, 
     alice, bob = team["alice"], team["bob"]
     purger, other = (alice, bob) if by == "author" else (bob, alice)
     if by == "owner":
-        done(alice, "store", "add-member", "team", database.called("bob"), "--may", "own")
+        done(alice, "team", "add", "team", database.called("bob"), "--may", "own")
     told(alice, TEXT, "--visibility", "shared")
     drain(bob)
     touch(bob, the_id(bob, WORD))
@@ -162,7 +162,7 @@ def test_what_its_author_unshares_others_see_nothing_of(team, database, touch):
     drain(bob, alice)
     if touch is superseded:
         return
-    done(alice, "unshare", uid)
+    done(alice, "team", "unshare", uid)
     drain(bob)
     (number,) = database.sql("SELECT id FROM memman.store")
     for ask in ("SELECT r::text FROM memman.record r", f"SELECT r::text FROM memman.pull({number}, '{{}}', 999) r"):
@@ -174,7 +174,7 @@ def test_what_its_author_unshares_others_see_nothing_of(team, database, touch):
         if WORD in str(row) or uid in str(row)
     ]
     assert the_id(alice, WORD) == uid
-    done(alice, "share", uid)
+    done(alice, "team", "share", uid)
     drain(bob, alice)
     assert the_id(bob, WORD) == uid
     of_both = [{part: said for part, said in states(box)[uid].items() if "edge" not in part} for box in (bob, alice)]
@@ -195,7 +195,7 @@ def test_what_its_author_unshares_marks_nothing_of_others(team):
         assert unit.doubt(rows[theirs], rows[uid], now_ms(), f"perhaps {WORD}")
     drain(alice, bob)
     assert bob.store("SELECT value FROM meta WHERE key = ?", f"maybe:{theirs}", name="team") == [uid]
-    done(alice, "unshare", uid)
+    done(alice, "team", "unshare", uid)
     drain(bob)
     assert not [
         table

@@ -108,7 +108,7 @@ def test_a_damaged_store_is_made_anew_and_fetches_what_it_lacks(shared, other, d
         file.write(b"\xff" * 4096 * 4)
     with database.cluster.away():
         assert other.person("repair").returncode == 0
-    other.memman("store", "connect", "default", "--dsn", "-", input=database.dsn("alice"))
+    other.memman("team", "connect", "default", "--dsn", "-", input=database.dsn("alice"))
     other.remember("The tide table hangs in the hall.")
     assert done(other, "scheduler", "drain")
     shared.drain()

@@ -30,7 +30,7 @@ BLURRED = (
 @pytest.mark.parametrize("dsn", BLURRED)
 def test_an_address_whose_parts_cannot_be_told_apart_is_refused(box, dsn):
     """One line says how to write it, and shows nothing of it; nothing is kept."""
-    ran = box.memman("store", "connect", "team", "--dsn", "-", input=f"{dsn}\n")
+    ran = box.memman("team", "connect", "team", "--dsn", "-", input=f"{dsn}\n")
     assert (ran.returncode, ran.stderr.count("\n")) == (78, 1), ran.stderr
     assert "percent-encode" in ran.stderr
     assert not [part for part in ("hun", "alice", "127") if part in ran.stderr + ran.stdout]
@@ -47,7 +47,7 @@ NONE = (
 
 @pytest.mark.parametrize("dsn", [*BLURRED, *NONE])
 def test_an_address_that_is_none_is_not_set_either(box, dsn):
-    """`config set` refuses what `store connect` does, before it asks, and shows nothing of it."""
+    """`config set` refuses what `team connect` does, before it asks, and shows nothing of it."""
     ran = box.memman("config", "set", "MEMMAN_STORE_DSN", "-", input=f"{dsn}\n")
     assert (ran.returncode, ran.stderr.count("\n")) == (78, 1), ran.stderr
     assert "percent-encode" in ran.stderr
@@ -59,15 +59,15 @@ def test_an_address_that_is_none_is_not_set_either(box, dsn):
 def test_a_role_without_a_grant_is_told_which_is_missing(box, database, group):
     """In one line, with the SQL that an administrator runs."""
     dsn = database.role("alice", *filter(None, [group]))
-    ran = box.memman("store", "connect", "team", "--create", "--dsn", "-", input=f"{dsn}\n")
+    ran = box.memman("team", "connect", "team", "--create", "--dsn", "-", input=f"{dsn}\n")
     assert (ran.returncode, ran.stderr.count("\n")) == (18, 1), ran.stderr
     assert "GRANT memman_writer TO" in ran.stderr
 
 
 ASKING = (
-    ("store", "connect", "team", "--create", "--dsn", "-"),
-    ("store", "connect", "team", "--create"),
-    ("server", "upgrade", "--dsn", "-"),
+    ("team", "connect", "team", "--create", "--dsn", "-"),
+    ("team", "connect", "team", "--create"),
+    ("team", "upgrade", "--dsn", "-"),
     ("migrate", "--to", "postgres"),
     ("migrate", "--to", "postgres", "--dsn", "-"),
 )

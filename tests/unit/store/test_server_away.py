@@ -205,7 +205,7 @@ def test_offline_every_verb_does_what_it_does(shared, dsn, home, database):
         done(shared, "forget", lamp)
         done(shared, "insights", "protect", table)
         done(shared, "rule", "add", "Never deploy on Fridays", "--scope", "personal")
-        assert "the next drain tells it" in done(shared, "unshare", table)
+        assert "the next drain tells it" in done(shared, "team", "unshare", table)
     done(shared, "scheduler", "drain")
     done(other, "scheduler", "drain")
     assert other.store("SELECT uid FROM memory WHERE status = 'forgotten'") == [lamp]

@@ -32,7 +32,7 @@ def refused(ran, code, *words):
 
 def connect(box, dsn, *more):
     """Connect a person's store `team` to the server."""
-    return box.memman("store", "connect", "team", "--dsn", "-", *more, input=f"{dsn}\n")
+    return box.memman("team", "connect", "team", "--dsn", "-", *more, input=f"{dsn}\n")
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def team(database, home):
         database.role(role, "memman_writer")
         people[role] = home(role)
         if role == "bob":
-            done(people["alice"].memman("store", "add-member", "team", database.called("bob")))
+            done(people["alice"].memman("team", "add", "team", database.called("bob")))
         done(connect(people[role], database.dsn(role), *(["--create"] if role == "alice" else [])))
         done(people[role].memman("store", "use", "team"))
     return people
@@ -79,15 +79,15 @@ def test_what_is_private_stays_until_it_is_shared(team):
     drain(bob)
     assert not found(bob, "heron of the harbour")
     uid = the_id(alice, "Balthazar")
-    assert "shared" in done(alice.memman("share", uid))
+    assert "shared" in done(alice.memman("team", "share", uid))
     drain(bob)
     (hit,) = found(bob, "heron of the harbour").values()
     assert hit["visibility"] == "shared"
     assert hit["author"].endswith("_alice")
     assert f"by {hit['author']}" in done(bob.memman("recall", "heron of the harbour"))
     assert found(alice, "heron of the harbour").popitem()[1]["labels"] == []
-    refused(bob.memman("unshare", uid), USAGE, "only its author decides")
-    done(alice.memman("unshare", uid))
+    refused(bob.memman("team", "unshare", uid), USAGE, "only its author decides")
+    done(alice.memman("team", "unshare", uid))
     drain(bob)
     assert not found(bob, "heron of the harbour")
     for table in ("memory", "vector", "mention", "log", "receipt", "fts", "authorship"):
@@ -102,7 +102,7 @@ def test_what_its_author_purges_stays_away_from_others_and_what_is_hidden_does_n
         told(alice, text, "--visibility", "shared")
     drain(bob)
     done(alice.person("purge", the_id(alice, "Balthazar")))
-    done(alice.memman("unshare", the_id(alice, "Melchior")))
+    done(alice.memman("team", "unshare", the_id(alice, "Melchior")))
     drain(alice)
     drain(bob)
     files = b"".join(path.read_bytes() for path in bob.data.rglob("*") if path.is_file())
@@ -160,7 +160,9 @@ def test_what_is_private_retires_nothing_that_others_share(team):
     drain(bob)
     assert set(found(alice, "where are the boats stored")) == {"The boats of the team are stored in the new hall"}
     assert "The boats of the team are stored in the new hall" in found(bob, "where are the boats stored")
-    refused(alice.memman("unshare", the_id(alice, "new hall")), USAGE, "others share and would lose", "reinstate")
+    refused(
+        alice.memman("team", "unshare", the_id(alice, "new hall")), USAGE, "others share and would lose", "reinstate"
+    )
 
 
 def test_a_reader_is_told_that_nothing_is_saved(team, database, home):
@@ -168,7 +170,7 @@ def test_a_reader_is_told_that_nothing_is_saved(team, database, home):
     alice, carol = team["alice"], home("carol")
     told(alice, "The tide is highest at noon", "--visibility", "shared")
     database.role("carol", "memman_reader")
-    done(alice.memman("store", "add-member", "team", database.called("carol"), "--may", "read"))
+    done(alice.memman("team", "add", "team", database.called("carol"), "--may", "read"))
     done(connect(carol, database.dsn("carol")))
     done(carol.memman("store", "use", "team"))
     assert "The tide is highest at noon" in found(carol, "when is the tide highest")
@@ -182,13 +184,13 @@ def test_what_was_queued_before_one_may_only_read_waits(team, database):
     """A note of a person who may only read by now stays in the queue, and doctor says why."""
     alice, bob = team["alice"], team["bob"]
     done(bob.memman("remember", "The mussels are ripe in autumn"))
-    done(alice.memman("store", "add-member", "team", database.called("bob"), "--may", "read"))
+    done(alice.memman("team", "add", "team", database.called("bob"), "--may", "read"))
     refused(bob.memman("scheduler", "drain"), REFUSED, "may only read")
     assert bob.states() == {"pending": 1}
     told_by_doctor = bob.memman("doctor").stdout
     assert "may only read" in told_by_doctor
     assert "1 note" in told_by_doctor
-    done(alice.memman("store", "add-member", "team", database.called("bob"), "--may", "write"))
+    done(alice.memman("team", "add", "team", database.called("bob"), "--may", "write"))
     bob.queue("UPDATE note SET retry_at = 0")
     drain(bob)
     assert "The mussels are ripe in autumn" in found(bob, "when are mussels ripe")
@@ -197,20 +199,20 @@ def test_what_was_queued_before_one_may_only_read_waits(team, database):
 def test_only_an_owner_says_who_is_a_member(team, database):
     """Members are listed to members, added and removed by an owner; the last owner stays."""
     alice, bob = team["alice"], team["bob"]
-    rows = json.loads(done(bob.memman("store", "members", "team", "--json")))
+    rows = json.loads(done(bob.memman("team", "members", "team", "--json")))
     assert {row["role"]: (row["may"], row["you"]) for row in rows} == {
         database.called("alice"): ("own", False),
         database.called("bob"): ("write", True),
     }
     database.role("gina")
-    refused(bob.memman("store", "add-member", "team", database.called("gina")), REFUSED, "does not own")
-    refused(alice.memman("store", "add-member", "team", "nobody_such"), USAGE, "has no role")
-    said = done(alice.memman("store", "add-member", "team", database.called("gina")))
+    refused(bob.memman("team", "add", "team", database.called("gina")), REFUSED, "does not own")
+    refused(alice.memman("team", "add", "team", "nobody_such"), USAGE, "has no role")
+    said = done(alice.memman("team", "add", "team", database.called("gina")))
     assert f'GRANT "memman_writer" TO "{database.called("gina")}"' in said
-    refused(alice.memman("store", "remove-member", "team", database.called("alice")), REFUSED, "only owner")
-    assert "no longer" in done(alice.memman("store", "remove-member", "team", database.called("bob")))
+    refused(alice.memman("team", "remove", "team", database.called("alice")), REFUSED, "only owner")
+    assert "no longer" in done(alice.memman("team", "remove", "team", database.called("bob")))
     refused(bob.memman("scheduler", "drain"), REFUSED, "no member")
-    refused(bob.memman("store", "members", "team"), REFUSED, "no member")
+    refused(bob.memman("team", "members", "team"), REFUSED, "no member")
 
 
 def test_who_leaves_takes_along_what_was_theirs_alone(team, database):
@@ -218,8 +220,8 @@ def test_who_leaves_takes_along_what_was_theirs_alone(team, database):
     alice, bob = team["alice"], team["bob"]
     told(bob, "The anchor of my own boat weighs nine kilos", "--visibility", "private")
     told(bob, "The anchor of the team weighs ninety kilos", "--visibility", "shared")
-    refused(alice.memman("store", "leave", "team"), REFUSED, "only owner")
-    assert "1 memory of yours stayed" in done(bob.memman("store", "leave", "team"))
+    refused(alice.memman("team", "leave", "team"), REFUSED, "only owner")
+    assert "1 memory of yours stayed" in done(bob.memman("team", "leave", "team"))
     drain(alice)
     assert set(found(alice, "how heavy is the anchor")) == {"The anchor of the team weighs ninety kilos"}
     assert set(found(bob, "how heavy is the anchor")) == {"The anchor of my own boat weighs nine kilos"}
@@ -233,16 +235,16 @@ def test_who_leaves_may_delete_it_all(team, database):
     """With --delete nothing of the store stays here either."""
     bob = team["bob"]
     told(bob, "The anchor of my own boat weighs nine kilos", "--visibility", "private")
-    done(bob.memman("store", "leave", "team", "--delete"))
+    done(bob.memman("team", "leave", "team", "--delete"))
     kept = [path for path in bob.data.rglob("*") if path.is_file() and b"anchor of my own" in path.read_bytes()]
     assert [path.name for path in kept if not path.name.startswith("queue.db")] == []
     assert database.sql("SELECT count(*) FROM memman.record WHERE body <> ''") == [0]
 
 
 def test_what_nobody_shares_is_not_asked_about(box):
-    """`share` and `store leave` say so before they ask, and so does what is shared where its server has no address."""
+    """`share` and `team leave` say so before they ask, and so does what is shared where its server has no address."""
     told(box, "The heron nests in March")
-    for verb in (("share", the_id(box, "heron")), ("store", "leave", "default")):
+    for verb in (("share", the_id(box, "heron")), ("team", "leave", "default")):
         ran = box.person(*verb)
         assert (ran.returncode, ran.asked, ran.stderr.count("\n")) == (USAGE, "", 1), ran
         assert "shared with nobody" in ran.stderr
@@ -252,9 +254,9 @@ def test_sharing_and_leaving_do_nothing_without_a_yes(team, database):
     """They are refused where nobody can be asked, and where the answer is no; the server has what it had."""
     bob = team["bob"]
     told(bob, "The heron nests in March", "--visibility", "private")
-    for verb in (("share", the_id(bob, "heron")), ("store", "leave", "team")):
+    for verb in (("share", the_id(bob, "heron")), ("team", "leave", "team")):
         asked = bob.person(*verb, answer=no)
-        assert (asked.returncode, " to go on: no" in asked.asked) == (PEOPLE, True), asked
+        assert (asked.returncode, "[y/N] no" in asked.asked or " to go on: no" in asked.asked) == (PEOPLE, True), asked
         unasked = bob.memman(*verb, before=("setsid", "--wait"), stdin=subprocess.DEVNULL)
         assert (unasked.returncode, unasked.stdout) == (PEOPLE, ""), unasked
     assert {*database.sql("SELECT visibility FROM memman.subject")} == {"private"}
@@ -266,9 +268,9 @@ def test_verbs_that_wait_for_a_drain_say_so(team):
     alice = team["alice"]
     with drain_lock(str(alice.data)):
         for verb in (
-            ("store", "leave", "team"),
+            ("team", "leave", "team"),
             ("store", "remove", "team"),
-            ("store", "connect", "team", "--dsn", "-"),
+            ("team", "connect", "team", "--dsn", "-"),
         ):
             ran = alice.person(*verb, stdin="postgresql://localhost/x")
             assert (ran.returncode, ran.asked) == (75, ""), ran
@@ -308,7 +310,7 @@ def test_at_a_terminal_the_address_is_asked_for_and_not_shown(home):
     alice = home("alice")
     for given in (["--dsn", "-"], []):
         ours, theirs = os.openpty()
-        command = [alice.script, "store", "connect", "team", *given]
+        command = [alice.script, "team", "connect", "team", *given]
         with subprocess.Popen(command, env=alice.environ, stdin=theirs, stderr=subprocess.PIPE, text=True) as process:
             asked = select.select([process.stderr], [], [], PATIENCE)[0]
             os.write(ours, b"postgresql://alice:secret-of-alice@127.0.0.1:1/x\n")
@@ -326,8 +328,8 @@ def test_a_server_without_tables_or_with_others_is_told(cluster, home):
     """No tables, no right to make them, an older schema and a newer one: each is one line that says what to do."""
     with cluster.database() as empty:
         alice, dsn = home("alice"), empty.role("alice")
-        refused(connect(alice, dsn), REFUSED, "has no tables of memman", "memman server upgrade")
-        upgrade = ("server", "upgrade", "--dsn", "-")
+        refused(connect(alice, dsn), REFUSED, "has no tables of memman", "memman team upgrade")
+        upgrade = ("team", "upgrade", "--dsn", "-")
         refused(alice.memman(*upgrade, input=dsn), REFUSED, "does not give this role the right")
         assert f"from nothing to schema {VERSION}" in done(alice.memman(*upgrade, "--dry-run", input=empty.address))
         assert empty.sql("SELECT to_regclass('memman.version') IS NULL") == [True]
@@ -337,7 +339,7 @@ def test_a_server_without_tables_or_with_others_is_told(cluster, home):
         done(connect(alice, dsn, "--create"))
         for number, code, says in ((VERSION - 1, REFUSED, "needs"), (VERSION + 1, NEWER, "upgrade memman")):
             empty.sql("UPDATE memman.version SET number = %s", number)
-            refused(alice.memman("store", "members", "team"), code, says)
+            refused(alice.memman("team", "members", "team"), code, says)
             refused(connect(home("bob"), dsn), code, says)
         refused(alice.memman(*upgrade, input=empty.address), NEWER, "upgrade memman")
 
@@ -345,7 +347,7 @@ def test_a_server_without_tables_or_with_others_is_told(cluster, home):
 def test_without_the_driver_one_line_says_what_to_install(box):
     """Where psycopg is not installed, connecting says how it is."""
     code = "import sys; sys.modules['psycopg'] = None; from memman._entry import main; sys.exit(main())"
-    process = box.start(sys.executable, "-c", code, "store", "connect", "team", "--dsn", "host=localhost")
+    process = box.start(sys.executable, "-c", code, "team", "connect", "team", "--dsn", "host=localhost")
     out, err = process.communicate()
     assert (process.returncode, out) == (78, "")
     assert err.endswith("pip install 'memman[postgres]'\n")
@@ -357,7 +359,7 @@ def test_a_person_with_one_plain_role_gets_along(cluster, home):
         dsn = plain.role("plain")
         plain.sql(f"ALTER DATABASE {plain.name} OWNER TO {plain.called('plain')}")
         laptop, desktop = home("laptop"), home("desktop")
-        done(laptop.memman("server", "upgrade", "--dsn", "-", input=dsn))
+        done(laptop.memman("team", "upgrade", "--dsn", "-", input=dsn))
         done(connect(laptop, dsn, "--create"))
         done(connect(desktop, dsn))
         done(laptop.memman("remember", "The heron nests in March", "--store", "team"))
@@ -399,13 +401,13 @@ def test_the_password_is_shown_nowhere(team, database):
     alice = team["alice"]
     told(alice, "The heron nests in March")
     said = [alice.memman(*verb.split()) for verb in ("config show", "config show --store team", "doctor", "status",
-            "status --json", "store list", "store members team", "log worker", "scheduler status")]  # fmt: skip
+            "status --json", "store list", "team members team", "log worker", "scheduler status")]  # fmt: skip
     assert not [ran.args for ran in said if "secret-of" in ran.stdout + ran.stderr]
     holding = [path for path in alice.data.rglob("*") if path.is_file() and b"secret-of-alice" in path.read_bytes()]
     assert [path.name for path in holding] == ["env.team"]
     assert holding[0].stat().st_mode & 0o077 == 0
     uri = f"postgresql://{database.called('alice')}:secret-of-alice@127.0.0.1/{database.name}"
-    refused(alice.memman("store", "connect", "other", "--dsn", uri), USAGE, "others can see on a command line")
+    refused(alice.memman("team", "connect", "other", "--dsn", uri), USAGE, "others can see on a command line")
 
 
 def test_two_people_work_through_a_pooler(database, home):
@@ -415,7 +417,7 @@ def test_two_people_work_through_a_pooler(database, home):
     with pooler(database, "alice", "bob") as pool:
         alice, bob = home("alice"), home("bob")
         done(connect(alice, database.dsn("alice", port=pool.port), "--create"))
-        done(alice.memman("store", "add-member", "team", database.called("bob")))
+        done(alice.memman("team", "add", "team", database.called("bob")))
         done(connect(bob, database.dsn("bob", port=pool.port)))
         for box in (alice, bob):
             done(box.memman("store", "use", "team"))
@@ -426,9 +428,9 @@ def test_two_people_work_through_a_pooler(database, home):
 
 
 def test_the_roles_are_printed_and_right(cluster, box):
-    """The SQL that `memman server roles` prints says what the upgrade does where it may, and a server takes it."""
+    """The SQL that `memman team roles` prints says what the upgrade does where it may, and a server takes it."""
     with cluster.memman() as database:
-        printed = done(box.memman("server", "roles", "--database", database.name))
+        printed = done(box.memman("team", "roles", "--database", database.name))
         assert "NOBYPASSRLS" in printed
         grants = [line for line in printed.splitlines() if line.startswith("GRANT") and "alice" not in line]
         before = "SELECT grantee, table_name, privilege_type FROM information_schema.table_privileges ORDER BY 1, 2, 3"

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 import pyrage
 import pytest
 
-from memman.govern.stores import Chosen
+from memman.commands.place import Place
 from memman.govern.syncing import begin
 from memman.sync import segment
 from memman.sync.key import TooLarge, load, made
@@ -621,8 +621,8 @@ def test_a_store_that_is_to_be_synced_is_not_connected_to_a_server(box, tmp_path
     """Rows come in another order where a folder brings them: one store is shared in one way."""
     folder = tmp_path / "shared"
     folder.mkdir()
-    begin(Chosen(str(box.data), "default", ""), str(folder))
-    refused = box.memman("store", "connect", "default", "--dsn", "-", input="postgresql://nobody@127.0.0.1:1/none\n")
+    begin(Place(str(box.data), "default", ""), str(folder))
+    refused = box.memman("team", "connect", "default", "--dsn", "-", input="postgresql://nobody@127.0.0.1:1/none\n")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "is synced by a folder" in refused.stderr
 

@@ -1,0 +1,146 @@
+"""`memman config`: set, get, show, unset."""
+
+import sys
+
+import click
+
+from memman.commands.person import confirm
+from memman.commands.printing import complain, printed, table, text
+from memman.commands.verb import Group, json_option, place, said_store, starting, store_option
+from memman.config.env import Settings, change, change_all, drop, known, unknown
+from memman.config.keys import KEYS, Key
+from memman.model.errors import UsageError
+
+_LAST = 4
+_SHARED = "MEMMAN_STORE_DSN"
+_LONGEST = 65_536
+
+named = click.argument("key", shell_complete=lambda ctx, param, begun: starting(KEYS, begun.upper()))  # noqa: ARG005
+
+
+@click.group(cls=Group)
+def config() -> None:
+    """Read and change the configuration."""
+
+
+@config.command("set")
+@click.argument(
+    "pairs",
+    nargs=-1,
+    required=True,
+    metavar="KEY VALUE [KEY VALUE]...",
+    shell_complete=lambda ctx, param, begun: starting(KEYS, begun.upper()),  # noqa: ARG005
+)
+@store_option
+def set_(pairs: tuple[str, ...]) -> None:
+    """Set keys, all or none; with - a value is read from standard input, which keeps it out of the shell history.
+
+    The prefix MEMMAN_ may be left out. With --store MEMMAN_EMBED_ keys are set for one store alone.
+    """
+    store, said = _store(), _said(pairs)
+    Settings({}).replaced(said)
+    if _SHARED in said:
+        from memman.store.postgres.address import parsed
+
+        parsed(said[_SHARED])
+    outward = [(name, value) for name, value in said.items() if KEYS[name].outward(value)]
+    if outward:
+        told = (f"{name} to {abbreviated(value) if KEYS[name].secret else value}" for name, value in outward)
+        confirm(f"Set {', '.join(told)}?")
+    change_all(place().data, said, store)
+    for name in said:
+        text(f"set {name}" + (f" for store {store!r}" if store else ""))
+    _say_unpriced(place().data, store)
+
+
+@config.command()
+@named
+@store_option
+def get(key: str) -> None:
+    """Print the current value, even if it is a secret."""
+    text(Settings.load(place().data, _store())[known(key).name])
+
+
+@config.command()
+@named
+@store_option
+def unset(key: str) -> None:
+    """Restore a key's default, or remove an unknown key."""
+    data = place().data
+    if key in unknown(data):
+        drop(data, key)
+        text(f"removed {key}")
+        return
+    store = _store()
+    _refuse_detaching(data, known(key), store)
+    change(data, key, None, store)
+    text(f"unset {known(key).name}")
+    _say_unpriced(data, store)
+
+
+@config.command()
+@json_option
+def show(as_json: bool) -> None:
+    """Show all keys and values; * marks those that are set."""
+    settings = Settings.read(place().data)
+    for fault in settings.faults:
+        complain(fault)
+    values = {name: abbreviated(settings[name]) if key.secret else settings[name] for name, key in KEYS.items()}
+    if not printed(
+        {name: {"value": value, "set": name in settings.said} for name, value in values.items()}, as_json=as_json
+    ):
+        rows = ((name, value, KEYS[name].help) for name, value in values.items())
+        table([("*" if name in settings.said else " ", name, value or "-", help_) for name, value, help_ in rows])
+
+
+def _say_unpriced(data: str, store: str) -> None:
+    from memman.providers import unpriced
+
+    for trouble in unpriced(Settings.load(data, store) if store else Settings.read(data)).values():
+        complain(trouble)
+
+
+def _said(pairs: tuple[str, ...]) -> dict[str, str]:
+    """Return values by the full names of their keys. Raises UsageError and BadConfig."""
+    if len(pairs) % 2:
+        raise UsageError(f"{pairs[-1]} has no value: give KEY VALUE, or several such pairs")
+    said: dict[str, str] = {}
+    for key, value in zip(pairs[::2], pairs[1::2], strict=True):
+        name = known(key).name
+        if name in said:
+            raise UsageError(f"{name} is given twice")
+        if not value:
+            raise UsageError(f"the value is empty; `memman config unset {name}` restores the default")
+        said[name] = _read() if value == "-" else value
+    return said
+
+
+def _refuse_detaching(data: str, key: Key, store: str) -> None:
+    """Raise UsageError where a shared store would lose the address of its server, and nobody hear of it any more."""
+    from memman.store.opening import is_shared
+
+    if key.shared and store and is_shared(data, store):
+        raise UsageError(
+            f"store {store!r} is on that server: `memman team leave {store}` leaves it, `memman migrate --to sqlite"
+            f" --store {store}` makes all of it this machine's own; `memman config set` changes the address"
+        )
+
+
+def _store() -> str:
+    """Return the store whose own setting is meant, '' for what holds for all. Raises UnknownStore."""
+    from memman.commands.place import expected
+
+    return expected(place()).name if said_store() else ""
+
+
+def abbreviated(secret: str) -> str:
+    """Hide a secret except for its last few characters."""
+    shown = secret[-_LAST:] if len(secret) > 3 * _LAST else ""
+    return f"…{shown}" if secret else ""
+
+
+def _read() -> str:
+    value = sys.stdin.buffer.read(_LONGEST).decode("utf-8", "replace").strip()
+    if not value:
+        raise UsageError("standard input is empty: the value is read from there")
+    return value

@@ -1,0 +1,154 @@
+"""The table of verbs and the root command, which loads a verb's module when the verb is used."""
+
+import importlib
+import os
+from typing import Any
+
+import click
+
+from memman import __version__
+from memman.commands.verb import Group, everywhere, store_option
+
+NAME = "memman"
+COMPLETE = "_MEMMAN_COMPLETE"
+
+# Verb -> (module below memman.commands, what `memman --help` says of it: the first line of its docstring).
+VERBS: dict[str, tuple[str, str]] = {
+    "install": ("install", "Set up memman for the agents on this machine, and start the scheduler"),
+    "uninstall": ("uninstall", "Remove memman from the agents and stop its scheduler; memories are kept"),
+    "remember": ("hot", "Save a note and print its id; the text comes as words, from a pipe, or with -"),
+    "recall": ("hot", "Search memory for what answers a question"),
+    "replace": ("replace", "Save a note that replaces a memory"),
+    "forget": ("forget", "Forget memories; --undo brings them back"),
+    "undo": (
+        "undo",
+        "Take back a write, a session, a drain, or everything since a time; an undo can be undone by its own id",
+    ),
+    "purge": ("purge", "Delete memories permanently: this cannot be undone"),
+    "status": ("status", "Show the state of memory on one page"),
+    "insights": ("insights", "List, show, protect and reinstate memories, and tell what is stale"),
+    "review": (
+        "review",
+        "Decide about memories that wait for a person: held back, contradicted, or said by agents alone",
+    ),
+    "gc": ("keeping", "Archive the memories least worth keeping, those of `insights candidates`"),
+    "audit": ("audit", "Say what of memory is junk, said twice, contradictory, unsupported, stale or orphaned"),
+    "why": (
+        "why",
+        "Show where a memory comes from, its causes and effects, what became of it, and where it was shown",
+    ),
+    "history": (
+        "why",
+        "Show what a memory was before and became afterwards, with when, by whom and why it changed",
+    ),
+    "learned": ("learned", "Show what was learned, by day and repository"),
+    "diff": (
+        "learned",
+        "Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope",
+    ),
+    "sessions": ("learned", "List the sessions that gave memories, and were shown some, the latest first"),
+    "cost": ("learned", "Show what models cost, and how many tokens of memories were shown"),
+    "timeline": ("timeline", "Show memories by day: those around one memory, or the newest"),
+    "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),
+    "rule": ("rule", "Make and change rules: standing ones, and those that fire before a command"),
+    "scope": ("scope", "Show and change what memories hold for: everywhere, a repository, or a folder of it"),
+    "store": ("store", "List, create, select, bind and remove stores"),
+    "team": ("team", "Share a store among machines and people by a Postgres server: connect, members, what each sees"),
+    "migrate": (
+        "migrate",
+        "Take a store to a Postgres server, for other machines and people, or make it this machine's own again",
+    ),
+    "backup": ("backup", "Create, list, verify and restore backups"),
+    "export": ("export", "Write a store's memories to a file, or to standard output: a JSON object a line"),
+    "import": (
+        "import_",
+        "Bring in memories from an export, another tool or a text file, after a look at what would come in",
+    ),
+    "sync": (
+        "sync",
+        "Keep one memory on several machines by a folder that they share, encrypted and without a server",
+    ),
+    "config": ("config", "Read and change the configuration"),
+    "scheduler": ("scheduler", "Run and schedule drains (the background worker), and inspect the queue"),
+    "doctor": ("doctor", "Check that everything works, and print how to fix what does not"),
+    "repair": (
+        "repair",
+        "Rebuild a damaged store from its log, and from the last backup; the damaged file is kept",
+    ),
+    "scan": ("scan", "Search everything stored for secrets; --fix removes them"),
+    "log": ("log", "Show the history of changes to memories; without a verb, list them"),
+    "embed": ("embed", "Show and change the embedding model"),
+    "hook": ("plain", "Handle an agent's hook event: JSON in, JSON or nothing out; never fails"),
+    "prime": ("plain", "Print the context that a new agent session starts with"),
+    "guide": ("plain", "Print the instructions that agents get"),
+    "version": ("plain", "Print the version"),
+    "completion": ("plain", "Print the shell completion script"),
+    "help": ("plain", "Print this help, or the help of a verb"),
+}
+
+# The verbs of the first page of `memman --help`, which tells what each does; it only names the rest.
+FIRST = "remember recall log replace forget undo purge review rule scope import export status doctor install config"
+MORE = {
+    "More": """insights why history learned diff sessions cost timeline store sync team backup embed migrate graph
+        scheduler repair scan audit gc uninstall""",
+    "For agents and shells": "hook prime guide version completion help",
+}
+# Set by `help --all`.
+ALL = "memman.all"
+
+
+class Verbs(Group):
+    """The root command."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's own signature
+        """Return the verbs in the order of the table."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002 - the same
+        """Load a verb."""
+        if name not in VERBS:
+            return None
+        module = importlib.import_module(f"memman.commands.{VERBS[name][0]}")
+        command: click.Command = getattr(module, name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs from the table, loading none."""
+        for title, verbs in {"Verbs": FIRST, **(MORE if ctx.meta.get(ALL) else {})}.items():
+            with formatter.section(title):
+                formatter.write_dl([(verb, VERBS[verb][1]) for verb in verbs.split()])
+        if not ctx.meta.get(ALL):
+            with formatter.section("More, of which `memman help --all` says what they do"):
+                formatter.write_text(" ".join(" ".join(MORE.values()).split()))
+
+
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(f"{NAME} {__version__}")
+        ctx.exit()
+
+
+@click.command(NAME, cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@store_option
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version and exit."
+)
+def root() -> None:
+    """Give coding agents a persistent memory.
+
+    --store, --data-dir and --readonly may also follow the verb; if given twice, the last one wins.
+    """
+
+
+root.params += everywhere()
+
+
+def invoke(args: list[str]) -> int:
+    """Run a command line. Raises click's exceptions: `main` would turn a closed pipe into a failure."""
+    if COMPLETE in os.environ:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(root, {}, NAME, COMPLETE, os.environ[COMPLETE])
+    with root.make_context(NAME, list(args) or ["--help"]) as ctx:
+        result: Any = root.invoke(ctx)
+    return result if isinstance(result, int) else 0

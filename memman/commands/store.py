@@ -1,0 +1,208 @@
+"""`memman store`: list, create, use, bind, remove."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from memman.commands.person import confirm
+from memman.commands.place import Place
+from memman.commands.printing import lines, size, table, text
+from memman.commands.verb import Group, complete_store, store_option
+from memman.config import stores, synced
+from memman.config.env import env_path
+from memman.config.places import fsync_folder, make_folder, store_path, write_file
+from memman.config.schedule import refuse_stopped
+from memman.locks import drain_lock
+from memman.model.errors import CannotWrite, DamagedFile, StoreError, UsageError
+from memman.model.plural import counted
+from memman.queue.notes import Queue
+from memman.queue.view import WAITING, QueueView
+from memman.recovery.swap import aside_path
+from memman.store.sqlite.catalogue import Catalogue
+
+name_argument = click.argument("name", metavar="NAME", shell_complete=complete_store)
+
+
+@click.group(cls=Group)
+@store_option
+def store() -> None:
+    """List, create, select, bind and remove stores."""
+
+
+def _row(row: dict[str, Any]) -> tuple[str, ...]:
+    mark, waiting = "*" if row["chosen"] else " ", f"{row['waiting']} waiting"
+    if row["trouble"]:
+        return mark, row["name"], "?", waiting, "?", row["trouble"]
+    held = counted(row["memories"], "memory")
+    return mark, row["name"], held, waiting, size(row["bytes"]), "active" if row["active"] else ""
+
+
+@store.verb("list", shows=lambda rows: table(map(_row, rows), 300))
+def listed(place: Place) -> list[dict[str, Any]]:
+    """List the stores; * marks the one used here."""
+    with closing(QueueView(place.data)) as queue:
+        waiting = Counter(note["store"] for note in queue.listed(WAITING, -1))
+    names = sorted({*waiting, *stores.names(place.data)})
+    return [_looked_at(place, name) | {"waiting": waiting[name]} for name in names]
+
+
+def _looked_at(place: Place, name: str) -> dict[str, Any]:
+    marks = {"name": name, "chosen": name == place.name, "active": name == stores.active(place.data)}
+    try:
+        memories, size = _held(place.data, name)
+    except StoreError as error:
+        return marks | {"memories": None, "bytes": None, "trouble": str(error)}
+    return marks | {"memories": memories, "bytes": size, "trouble": ""}
+
+
+def _held(data: str, name: str) -> tuple[int, int]:
+    """Return how many current memories a store has, and its bytes on disk."""
+    with Catalogue.open(store_path(data, name)) as catalogue:
+        return catalogue.tally("status").get("current", 0), catalogue.size()
+
+
+def _created(done: dict[str, Any]) -> None:
+    text(f"created store {done['name']!r}" if done["created"] else f"store {done['name']!r} already exists")
+
+
+@store.verb(shows=_created)
+@click.argument("name")
+def create(place: Place, name: str) -> dict[str, Any]:
+    """Create a store."""
+    there = stores.exists(place.data, stores.harmless(name))
+    if not there:
+        from memman.store.opening import open_store
+
+        open_store(place.data, name).close()
+    return {"name": name, "created": not there}
+
+
+def _used(done: dict[str, Any]) -> None:
+    text(f"store {done['name']!r} is now active")
+    if done["but"]:
+        text(f"but here {done['but']} takes precedence and selects {done['here']!r}")
+
+
+@store.verb(shows=_used)
+@name_argument
+def use(place: Place, name: str) -> dict[str, Any]:
+    """Make a store the active one, used unless --store, MEMMAN_STORE or a binding says otherwise."""
+    write_file(place.data + "/active", stores.known(place.data, name) + "\n")
+    return {"name": name, "but": "" if place.why in {"active", "default"} else place.why, "here": place.name}
+
+
+def _bound(done: dict[str, str]) -> None:
+    if done["name"]:
+        text(f"{done['repository']} is bound to {done['name']!r}")
+    else:
+        was = f" now; it was bound to {done['before']!r}" if done["before"] else ""
+        text(f"{done['repository']} is not bound to a store{was}")
+
+
+@store.verb(shows=_bound)
+@click.argument("name", required=False, shell_complete=complete_store)
+@click.option("--unset", is_flag=True, help="Remove the repository's binding.")
+def bind(place: Place, name: str | None = None, *, unset: bool = False) -> dict[str, str]:
+    """Bind the current git repository, with all its work trees, to a store."""
+    if unset == bool(name):
+        raise UsageError("give the name of a store, or --unset")
+    here = stores.here()
+    if here is None:
+        raise UsageError("this folder is not in a repository")
+    before = stores.bindings(place.data).get(here.common, "")
+    stores.bind(place.data, here.common, name and stores.known(place.data, name))
+    return {"repository": here.common, "name": name or "", "before": before}
+
+
+@dataclass(frozen=True, slots=True)
+class Stakes:
+    """What removing a store would take along."""
+
+    name: str
+    active: bool
+    memories: int
+    waiting: tuple[str, ...]
+    bound: tuple[str, ...]
+
+    @classmethod
+    def of(cls, data: str, name: str) -> "Stakes":
+        """Say what removing a store would take along. Raises UnknownStore."""
+        stores.known(data, name)
+        with closing(QueueView(data)) as queue:
+            waiting = tuple(queue.of(name))
+        try:
+            memories = _held(data, name)[0]
+        except DamagedFile:
+            memories = 0  # it may be damaged beyond counting, and is moved aside whole
+        bound = tuple(place for place, store in stores.bindings(data).items() if store == name)
+        return cls(name, name == stores.active(data), memories, waiting, bound)
+
+    def said(self) -> list[str]:
+        """Say what a person should know before the store is removed."""
+        said = [f"memories: {self.memories}", f"notes queued for it: {len(self.waiting)}"]
+        return [*said, "it is the active store"] if self.active else said
+
+
+@store.verb("remove", store=True)
+@name_argument
+def remove(place: Place, name: str) -> None:
+    """Remove a store: it is moved aside and can be put back.
+
+    Notes queued for it are taken out of the queue and kept with it.
+    """
+    data = place.data
+    refuse_stopped(data, "store remove")
+    with drain_lock(data):
+        at_stake = Stakes.of(data, name)
+        confirm(f"Move store {name!r} aside?", name, at_stake.said())
+        target = removed(data, at_stake)
+    lines(_removed(data, at_stake, target))
+
+
+def _removed(data: str, at_stake: Stakes, target: str) -> Iterator[str]:
+    yield f"moved store {at_stake.name!r} to {target}"
+    if at_stake.waiting:
+        yield f"took {counted(len(at_stake.waiting), 'note')} out of the queue; their text is in {target}/notes.json"
+    yield from (f"{place} is no longer bound to a store" for place in at_stake.bound)
+    yield f"to put it back: mv {target} {data}/data/{at_stake.name}"
+
+
+def removed(data: str, at_stake: Stakes) -> str:
+    """Move a store's folder aside, its waiting notes beside it; return where to. The caller holds the drain lock."""
+    from memman.upkeep.rules import publish
+
+    target = aside_path(data, at_stake.name)
+    try:
+        make_folder(f"{data}/removed")
+        os.rename(os.path.dirname(store_path(data, at_stake.name)), target)
+        fsync_folder(f"{data}/removed")
+    except OSError as error:
+        raise CannotWrite(f"{target} could not be created ({error.strerror}); the store was left in place") from error
+    with suppress(FileNotFoundError):
+        os.rename(env_path(data, at_stake.name), f"{target}/env")
+    _drop_waiting(data, at_stake, target)
+    synced.choose(data, at_stake.name, "")
+    for place in at_stake.bound:
+        stores.bind(data, place, None)
+    if at_stake.active and at_stake.name != stores.DEFAULT:
+        write_file(data + "/active", "")
+    publish(data)
+    return target
+
+
+def _drop_waiting(data: str, at_stake: Stakes, target: str) -> None:
+    """Keep the notes that waited in a file before they leave the queue."""
+    if not at_stake.waiting:
+        return
+    import json
+
+    with closing(Queue(data)) as queue:
+        notes = [queue.show(uid) for uid in at_stake.waiting]
+        write_file(target + "/notes.json", json.dumps(notes, ensure_ascii=False, indent=2) + "\n")
+        for uid in at_stake.waiting:
+            queue.drop(uid)

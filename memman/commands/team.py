@@ -1,0 +1,322 @@
+"""`memman team`: a store that several machines and people share on a Postgres server, its members, who sees what."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from shutil import rmtree
+from typing import Any
+
+import click
+
+from memman.clock import now_ms
+from memman.commands.person import confirm
+from memman.commands.place import Place, steadily
+from memman.commands.printing import Progress, acted, lines, named, table, text, unseen
+from memman.commands.store import Stakes, name_argument, removed
+from memman.commands.verb import Group, ids_argument, store_option
+from memman.config import synced
+from memman.config.env import change
+from memman.config.schedule import refuse_stopped
+from memman.config.stores import exists, harmless, known
+from memman.govern.held import acted as done
+from memman.govern.ids import rows_of
+from memman.locks import drain_lock
+from memman.model.errors import NoServer, NotSetUp, ServerRefused, UsageError
+from memman.model.plural import counted
+from memman.model.text import SHORT_ID
+from memman.model.vocabulary import CONNECTED
+from memman.store.opening import DSN, address, open_store, refuse_reading
+from memman.store.postgres import exchange
+from memman.store.postgres import members as membership
+from memman.store.postgres.roles import documented
+from memman.store.postgres.server import UNHURRIED_S, Server
+from memman.store.sqlite import authorship, record_log
+from memman.store.sqlite.store import SqliteStore
+from memman.sync.by_server import exchanged
+
+_HOLDS_SOMETHING = "SELECT EXISTS (SELECT 1 FROM record)"
+
+dsn_option = click.option(
+    "--dsn",
+    metavar="ADDRESS",
+    help="postgresql://user@host/database; - asks for it at a terminal, or reads it from standard input.",
+)
+
+
+@click.group(cls=Group)
+@store_option
+def team() -> None:
+    """Share a store among machines and people by a Postgres server: connect, members, what each sees."""
+
+
+def read_address(said: str | None) -> str:
+    """Return a server's address; at a terminal it is asked for unless given. Raises UsageError and NotSetUp."""
+    from memman.store.postgres.address import parsed
+
+    if said in {None, "-"} and sys.stdin.isatty():
+        found = str(click.prompt("Address of the server", hide_input=True))
+    else:
+        found = sys.stdin.readline().strip() if said in {None, "-"} else said or ""
+    if not found:
+        raise UsageError("no address of a server was given: write postgresql://user@host/database")
+    if said == found and parsed(found).get("password"):
+        raise UsageError("the address has a password, which others can see on a command line: give `--dsn -`")
+    parsed(found)
+    return found
+
+
+@team.verb("connect", bar=("connecting", "the same command goes on"))
+@click.argument("name")
+@dsn_option
+@click.option("--create", "make", is_flag=True, help="Create the store on the server.")
+def connect_verb(place: Place, name: str, dsn: str | None, *, make: bool, progress: Progress) -> None:
+    """Connect to a store on a Postgres server: other machines and people can share it.
+
+    The address is asked for at the terminal unless given. One with a password is not taken from the command line,
+    where others can see it.
+    """
+    where = read_address(dsn)
+    refuse_stopped(place.data, "team connect")
+    with drain_lock(place.data):
+        count = connect(place.data, name, where, make=make, progress=progress)
+    text(f"store {name!r} is connected: {counted(count, 'record')} came from the server")
+
+
+def connect(data: str, name: str, dsn: str, *, make: bool, progress: Progress = unseen) -> int:
+    """Make `name` the server's store of that name, and fill it; return how many records came.
+
+    Killed meanwhile, the same again or a drain goes on. Raises UsageError where there is another store of that name,
+    and NoServer and ServerRefused, after which nothing is changed.
+    """
+    harmless(name)
+    if synced.folder(data, name):
+        raise UsageError(f"store {name!r} is synced by a folder: `memman sync --off --store {name}` ends that first")
+    with closing(Server(dsn)) as server:
+        server.check()
+        ours = _connection(data, name)
+        number = server.store(name, make=make and not ours)
+        if number is None:
+            raise UsageError(
+                f"the server has no store {name!r} that you are a member of: its owner adds you by `memman team add"
+                f" {name} {server.known.role}`, or --create makes a new one"
+            )
+        if ours and ours[:2] != (server.id(), number):
+            raise UsageError(
+                f"store {name!r} is on another server than {server}, or was another store there: `memman store remove"
+                f" {name}` moves it aside first"
+            )
+        with closing(open_store(data, name)) as store:
+            exchange.connect(store, server, number)
+            change(data, DSN, dsn, name)
+            return exchanged(store, data, name, server, progress)
+
+
+def _connection(data: str, name: str) -> exchange.Connection | None:
+    """Return what a store is connected to, None for nothing yet. Raises UsageError for one of our own."""
+    if not exists(data, name):
+        return None
+    with closing(open_store(data, name)) as store:
+        found = exchange.connection(store.db)
+        if not found and store.db.execute(_HOLDS_SOMETHING).get:
+            raise UsageError(
+                f"there is a store {name!r} here already: `memman migrate --to postgres` takes it to a server; to join"
+                f" another one, export it, `memman store remove {name}`, connect and import the export"
+            )
+        return found
+
+
+def refuse_unshared(data: str, name: str) -> None:
+    """Raise UnknownStore, UsageError where a store is shared with nobody, and NotSetUp without its server's address."""
+    known(data, name)
+    if address(data, name):
+        return
+    with closing(open_store(data, name)) as store:
+        if store.reader.meta(CONNECTED):
+            raise NotSetUp(f"the address of the server of store {name!r} is missing: `memman team connect {name}`")
+    raise UsageError(f"the store {name!r} is shared with nobody: `memman team connect` connects to one that is")
+
+
+@contextmanager
+def _shared(data: str, name: str) -> Iterator[tuple[SqliteStore, Server]]:
+    """Open a store that is shared, and its server. Raises as `refuse_unshared` does."""
+    refuse_unshared(data, name)
+    with closing(open_store(data, name)) as store, closing(Server(address(data, name))) as server:
+        yield store, server
+
+
+@team.verb(shows=lambda rows: table((row["role"], row["may"], "you" if row["you"] else "") for row in rows))
+@name_argument
+def members(place: Place, name: str) -> list[dict[str, Any]]:
+    """List the members of a shared store, and what each may do."""
+    with _shared(place.data, name) as (store, server):
+        return membership.members(server, exchange.checked(store, server).number)
+
+
+def _added(done: dict[str, str]) -> None:
+    text(f"{done['role']} may {done['may']} in store {done['name']!r}")
+    if done["lacking"]:
+        text(f"but an administrator of the server has to open the tables to that role: {done['lacking']};")
+
+
+@team.verb(shows=_added)
+@name_argument
+@click.argument("role")
+@click.option("--may", type=click.Choice(("read", "write", "own")), default="write", show_default=True, help="Do what.")
+def add(place: Place, name: str, role: str, may: str) -> dict[str, str]:
+    """Make a role of the server a member of a shared store, or change what it may do there."""
+    with _shared(place.data, name) as (store, server):
+        lacking = membership.add(server, exchange.checked(store, server).number, role, may)
+    return {"name": name, "role": role, "may": may, "lacking": lacking}
+
+
+def _removed(done: dict[str, Any]) -> None:
+    text(f"{done['role']} is {'no longer a' if done['changed'] else 'no'} member of store {done['name']!r}")
+
+
+@team.verb(shows=_removed)
+@name_argument
+@click.argument("role")
+def remove(place: Place, name: str, role: str) -> dict[str, Any]:
+    """End a membership: what was shared stays, and what was not nobody sees."""
+    with _shared(place.data, name) as (store, server):
+        done = membership.remove(server, exchange.checked(store, server).number, role)
+    return {"name": name, "role": role, "changed": done}
+
+
+@team.verb("leave")
+@name_argument
+@click.option("--delete", is_flag=True, help="Delete what you did not share here too.")
+def leave_verb(place: Place, name: str, *, delete: bool) -> None:
+    """Leave a shared store: what you shared stays there, the rest goes from there and becomes a store of your own.
+
+    `memman migrate --to sqlite` makes all of it a store of your own, and leaves the server as it is.
+    """
+    data = place.data
+    refuse_stopped(data, "team leave")
+    refuse_unshared(data, name)
+    with drain_lock(data):
+        confirm(f"Leave store {name!r}?", name)
+        kept = leave(data, name)
+        if delete:
+            rmtree(removed(data, Stakes.of(data, name)))
+    text(f"left store {name!r}" + ("" if delete else f"; {counted(kept, 'memory')} of yours stayed here"))
+
+
+def leave(data: str, name: str) -> int:
+    """Leave a shared store: what we did not share goes from the server and stays here, the rest goes from here.
+
+    Return how many memories stay. The caller holds the drain lock.
+    """
+    with _shared(data, name) as (store, server):
+        server.silence_s = UNHURRIED_S
+        exchanged(store, data, name, server)
+        membership.leave(server, exchange.checked(store, server).number)
+        change(data, DSN, None, name)
+        with store.unit() as unit:
+            unit.follow(record_log.withhold(unit.db, authorship.shared(unit.db)))
+        exchange.disconnect(store)
+        return int(store.db.execute("SELECT count(*) FROM memory").get or 0)
+
+
+def _say(records: list[dict[str, Any]]) -> None:
+    said = {True: "{}", False: "already {}"}
+    table(acted(said[one["changed"]].format(one["visibility"]), one) for one in records)
+    if not all(one["told"] for one in records):
+        text("the server is out of reach: the next drain tells it")
+
+
+def _ask(place: Place, ids: Sequence[str]) -> None:
+    from memman.govern import insights
+
+    refuse_unshared(place.data, place.name)
+    confirm("Show these to all who share the store?", listed=map(named, insights.shown(place, ids)))
+
+
+@team.verb(asks=_ask, shows=_say)
+@ids_argument
+def share(place: Place, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Show memories of yours to all who share the store."""
+    return show_to(place, ids, "shared")
+
+
+@team.verb(shows=_say)
+@ids_argument
+def unshare(place: Place, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Take memories of yours back from those who share the store: from their machines at the next pull."""
+    return show_to(place, ids, "private")
+
+
+@steadily
+def show_to(place: Place, ids: Sequence[str], visibility: str) -> list[dict[str, Any]]:
+    """Have memories of ours be seen by all who share the store, or by us alone; return a record for each.
+
+    Where its server cannot be asked, the next drain tells it.
+    """
+    refuse_stopped(place.data, "team share" if visibility == "shared" else "team unshare")
+    rows = rows_of(place, ids)
+    refuse_reading(place.data, place.name)
+    with _shared(place.data, place.name) as (store, _):
+        now = now_ms()
+        with store.unit() as unit:
+            if visibility == "private":
+                _refuse_hiding(store, rows)
+            _refuse_others(store, rows)
+            changed = {row: unit.show_to(row, visibility, now) for row in rows}
+        records = done(place, store.reader, changed)
+    more = {"visibility": visibility, "told": told(place.data, place.name)}
+    return [one | more for one in records]
+
+
+def told(data: str, name: str) -> bool:
+    """Tell the server of a store what was done here; False where it cannot be asked, and the next drain tells it."""
+    try:
+        with _shared(data, name) as (store, server):
+            exchange.push(store, server)
+    except (NoServer, ServerRefused):
+        return False
+    return True
+
+
+def _refuse_others(store: SqliteStore, rows: Sequence[int]) -> None:
+    """Raise UsageError where somebody else wrote one of the memories."""
+    ours = store.reader.role()
+    for row, one in store.reader.authorship(rows).items():
+        if one.author not in {"", ours}:
+            uid = store.reader.rows([row])[row].uid[:SHORT_ID]
+            raise UsageError(f"{uid} was written by {one.author}: only its author decides who sees it")
+
+
+def _refuse_hiding(store: SqliteStore, rows: Sequence[int]) -> None:
+    """Raise UsageError where others would lose a memory with the one that took its place."""
+    for row in rows:
+        older = store.reader.replaced_for_all(row)
+        if older:
+            new, old = (store.reader.rows([one])[one].uid[:SHORT_ID] for one in (row, older))
+            says = f"`memman insights reinstate {old}` first"
+            raise UsageError(f"{new} replaced {old}, which others share and would lose: {says}")
+
+
+def _upgraded(done: dict[str, Any]) -> None:
+    before, after = done["before"], done["after"]
+    if before == after:
+        text(f"the server has schema {after} already")
+    else:
+        says = "would be brought" if done["dry_run"] else "was brought"
+        text(f"the server {says} from {f'schema {before}' if before else 'nothing'} to schema {after}")
+
+
+@team.verb(store=False, shows=_upgraded)
+@dsn_option
+@click.option("--dry-run", is_flag=True, help="Try all of it, and take it back.")
+def upgrade(dsn: str | None, *, dry_run: bool) -> dict[str, Any]:
+    """Make memman's tables on a server, or bring them up to date."""
+    with closing(Server(read_address(dsn), UNHURRIED_S)) as server:
+        before, after = server.upgrade(dry_run=dry_run)
+    return {"before": before, "after": after, "dry_run": dry_run}
+
+
+@team.verb(store=False, shows=lambda sql: lines(sql.splitlines()))
+@click.option("--database", default="memman", show_default=True, metavar="NAME", help="The database that it is for.")
+def roles(database: str) -> str:
+    """Print the SQL with which an administrator sets up roles for several people."""
+    return documented(database)
