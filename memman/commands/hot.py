@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
+from memman.belief import SOURCES
 from memman.commands.verb import Command, complete_store, said_store, starting
 from memman.hot.grammar import EVERYWHERE, RECALL, REMEMBER, SHORT
 from memman.hot.recall import recall as run_recall
 from memman.hot.remember import remember as run_remember
-from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, INTENTS, VISIBILITIES
 
 Table = Mapping[str, tuple[str, str, str]]

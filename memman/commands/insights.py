@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from memman.belief import SOURCES
 from memman.commands.keeping import COMMANDS
 from memman.commands.person import confirm
 from memman.commands.printing import (
@@ -29,7 +30,6 @@ from memman.config.scope import PERSONAL
 from memman.govern import insights as govern
 from memman.govern.insights import STATUSES
 from memman.model.plural import counted
-from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from memman.belief import FEEDBACK
 from memman.clock import now_ms
 from memman.commands.person import confirm
 from memman.commands.printing import (
@@ -23,7 +24,6 @@ from memman.commands.printing import (
 from memman.commands.verb import Command, data_options, limit_option, place
 from memman.model.errors import UsageError
 from memman.model.plural import counted
-from memman.model.reliability import FEEDBACK
 from memman.model.worth import BOUND
 
 Records = list[dict[str, Any]]

@@ -12,8 +12,9 @@ from dataclasses import asdict, is_dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from memman.belief import sourced
 from memman.config.command import runnable
-from memman.model.text import SHORT_ID, age, clean, escaped, outdated, sourced
+from memman.model.text import SHORT_ID, age, clean, escaped, outdated
 from memman.secrets.leaks import cleaned
 
 if TYPE_CHECKING:

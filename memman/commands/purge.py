@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memman.belief import SOURCES
 from memman.commands.person import confirm, typed
 from memman.commands.printing import as_data, labelled, printed, short, text
 from memman.commands.verb import Command, data_options, place
 from memman.model.errors import UsageError
-from memman.model.trust import SOURCES
 from memman.store.opening import is_shared
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from memman.belief import sourced
 from memman.commands.hot import recall_options, said
 from memman.commands.log import change
 from memman.commands.printing import apart, labelled, pairs, printed, short, text, when
@@ -13,7 +14,7 @@ from memman.commands.verb import Command, data_options, place, said_store
 from memman.config.scope import PERSONAL
 from memman.model.errors import UsageError
 from memman.model.plural import counted
-from memman.model.text import replaced, sourced
+from memman.model.text import replaced
 
 _SAID = ("text", "category", "importance", "entities", "valid_from")
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from memman.belief import AGAINST
 from memman.clock import now_ms
 from memman.commands.place import Place, reading, steadily, writing
 from memman.config.env import Settings, stale_ages
@@ -11,7 +12,6 @@ from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import acted, veiled
 from memman.govern.ids import rows_of
-from memman.model.reliability import AGAINST
 from memman.model.text import age, outdated
 from memman.model.worth import DAY_MS
 from memman.pipeline.freshness import blobs

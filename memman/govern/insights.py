@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from memman.belief import reliability, sessions
 from memman.commands.place import Place, looking, reading
 from memman.govern.held import veiled
 from memman.govern.ids import Named, all_named
-from memman.model.reliability import reliability, sessions
 from memman.model.vocabulary import PROTECTED
 from memman.queue.view import QueueView
 from memman.store.sqlite import claims, keeping

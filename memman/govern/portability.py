@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from memman.belief import trusted
 from memman.commands.place import Place, expected, looking, reading, standing
 from memman.config.drain_by_write import ask
 from memman.config.env import Settings
@@ -15,7 +16,6 @@ from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, Here, asked, is_name, label, parted, sees
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
-from memman.model.trust import unverified
 from memman.pipeline.injection import steering
 from memman.portable import git, lines, markdown, notes, restore
 from memman.portable.formats import recognised
@@ -165,7 +165,7 @@ def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
     left |= Counter(f"of an excluded folder ({why})" for item in texts if (why := excluded[item.folder]))
     new = list(said.new.values())
     judge = builtin_llm(Settings.load(place.data, place.name)).judge
-    held = sum(map(bool, steering(judge, [item.text for item in new if unverified(item.source)])))
+    held = sum(map(bool, steering(judge, [item.text for item in new if not trusted(item.source)])))
     samples = tuple(item.text for item in new[:_SAMPLES])
     kinds = {
         "of your own": sum(item.source == OWN for item in new),

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from memman.belief import factor
 from memman.commands.place import Place, looking
 from memman.govern.held import veiled
 from memman.govern.ids import Named, all_named
-from memman.model.reliability import factor
 from memman.model.vocabulary import HIDDEN
 from memman.recall.hit import UNREAD, Hit
 from memman.recall.rescore import MAXSIM, SESSION

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memman.belief import APPROVED, outlasts
 from memman.clock import now_ms
 from memman.commands.place import Place, looking, steadily, writing
 from memman.config.schedule import refuse_stopped
@@ -16,9 +17,7 @@ from memman.model.records import EVERYWHERE
 from memman.pipeline.injection import STEERS, planted
 from memman.pipeline.link import Subject, connected
 from memman.providers import builtin_embedder
-from memman.store import outlasts
 from memman.store.sqlite.past import PastReader
-from memman.store.sqlite.unconfirmed import APPROVED
 from memman.upkeep.relink import judged
 
 if TYPE_CHECKING:

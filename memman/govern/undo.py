@@ -6,6 +6,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from memman.belief import FEEDBACK
 from memman.clock import now_ms
 from memman.commands.place import Place, expected, reading, writing
 from memman.config.schedule import refuse_stopped
@@ -16,7 +17,6 @@ from memman.govern.naming import Naming, back
 from memman.locks import quiet, steady
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Note, Provenance
-from memman.model.reliability import FEEDBACK
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import HIDDEN, UNDONE
 from memman.queue.notes import Queue

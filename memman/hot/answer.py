@@ -3,9 +3,9 @@
 import json
 from operator import attrgetter
 
+from memman.belief import trusted
 from memman.model.terms import stems
 from memman.model.text import escaped, plain, without_questions
-from memman.model.trust import unverified
 from memman.recall.render import abridged, fitted, tokens
 
 TYPE_CHECKING = False
@@ -101,4 +101,4 @@ def _record(hit: "Hit") -> "dict[str, Any]":
 
 def _warned(hit: "Hit") -> "dict[str, bool]":
     """Mark what neither the user nor their agent said, and nobody verified."""
-    return {"unverified": True} if unverified(hit.row.source) and not hit.verified else {}
+    return {"unverified": True} if not trusted(hit.row.source) and not hit.verified else {}

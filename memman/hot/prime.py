@@ -5,6 +5,7 @@ from zlib import crc32
 
 import apsw
 
+from memman.belief import REPORTED, SAID_AS, TRUSTED, USER
 from memman.config.command import command
 from memman.config.places import queue_path, reach_path, rules_path, store_path
 from memman.config.shown import RECEIPTS
@@ -13,7 +14,6 @@ from memman.hot.guide import NOTED, guide
 from memman.hot.session import Session
 from memman.hot.wire import parsed
 from memman.model.text import SHORT_ID, day, plain, replaced
-from memman.model.trust import REPORTED, SAID_AS, USER, VERIFIED
 from memman.model.vocabulary import WISH
 from memman.recall.hit import Hit
 from memman.recall.labels import UNCONFIRMED, labelled
@@ -160,8 +160,8 @@ def standing(
         if reader is None:
             return [], None
         scopes = reader.scopes(here, inside=True)
-        protected = reader.protected(VERIFIED, _MOST, scopes)
-        weighty = [reader.standing(VERIFIED, _MOST, scopes, wishes=wishes, uses=_USES) for wishes in (True, False)]
+        protected = reader.protected(TRUSTED, _MOST, scopes)
+        weighty = [reader.standing(TRUSTED, _MOST, scopes, wishes=wishes, uses=_USES) for wishes in (True, False)]
         rows = {row.id: row for some in (protected, *weighty) for row in some}
         hits = _newest(reader, [*rows.values()], Filters(scopes=scopes))
         # What an agent says against what people stand behind waits until somebody bears it out.
@@ -213,7 +213,7 @@ def _newest(reader: SqliteReader, rows: "list[MemoryRow]", filters: Filters) -> 
     def trusted(ids: "Iterable[int]") -> "list[MemoryRow]":
         ids = reader.filtered(ids, filters)
         ids -= reader.unconfirmed(ids)
-        return [row for row in reader.shown_rows(sorted(ids)) if row.source in VERIFIED]
+        return [row for row in reader.shown_rows(sorted(ids)) if row.source in TRUSTED]
 
     known = marked(reader, (Hit(row, score=0.0, confidence=1.0) for row in rows), trusted, None, filters.scopes)
     told = labelled(reader, [*known.values()], time.time_ns() // 1_000_000)

@@ -2,9 +2,9 @@
 
 import os
 
+from memman.belief import lowest
 from memman.config.places import open_file
 from memman.config.scope import here as stands
-from memman.model.trust import lowest
 from memman.model.vocabulary import AGENT_MARKS
 
 TYPE_CHECKING = False

@@ -3,6 +3,7 @@
 import sys
 import time
 
+from memman.belief import SOURCES
 from memman.config import stores
 from memman.config.places import data_dir, reach_path, setting, store_path
 from memman.config.schedule import overdue
@@ -13,7 +14,6 @@ from memman.hot.grammar import RECALL, choice, parse, refuse, said, settled
 from memman.hot.provenance import agent, session
 from memman.hot.recall_session import found, opened
 from memman.model.text import age, plain
-from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES, INTENTS
 from memman.recall.render import lines, tokens
 from memman.secrets import legible

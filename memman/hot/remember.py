@@ -3,6 +3,7 @@
 import os
 import sys
 
+from memman.belief import BEYOND, SOURCES, allowed
 from memman.config import stores
 from memman.config.ignore import ignored
 from memman.config.places import data_dir, kept_still, reach_path, store_path
@@ -10,7 +11,6 @@ from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, asked, label, missing, path_of
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said, settled
 from memman.hot.provenance import stamp
-from memman.model.trust import SOURCES, USER
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, VISIBILITIES
 from memman.queue.append import MAX_BYTES, append_all
 from memman.secrets import screened
@@ -77,7 +77,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
 
 def _where(scope: str, origin: "Mapping[str, str]") -> str:
     """Say where a note will hold; only the user's own is for everywhere."""
-    own, repository = origin["source"] == USER, origin["repository"]
+    own, repository = allowed(origin["source"], BEYOND), origin["repository"]
     everywhere = not repository or (own and scope == PERSONAL)
     place = "everywhere" if everywhere else f"in {label(repository, path_of(scope))}"
     likes = ", or everywhere if it is how you like to work" * bool(repository)

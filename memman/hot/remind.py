@@ -6,13 +6,13 @@ but for the user's notes.
 
 import time
 
+from memman.belief import UNASKED, allowed
 from memman.config.places import reach_path, store_path
 from memman.hot.frame import framed, harmless
 from memman.hot.passages import lookups, question
 from memman.hot.prompt_text import ends, uncommanded
 from memman.hot.recall_session import RecallSession
 from memman.hot.threshold import bearing, telling
-from memman.model.trust import unverified
 from memman.recall.hit import Hit
 from memman.recall.labels import labelled
 from memman.recall.render import line, tokens
@@ -102,7 +102,7 @@ def _bearing_on_work(data: str, store: str, here: "Here", said: str) -> "list[Hi
     recalls = RecallSession(data, store, waiting_of="user")
     filters = Filters(every=True, here=here, inside=True)
     hits = recalls.hits(said[:_FIRST_LONGEST], filters, _FIRST_LOOKED_AT, close=_CLOSE)
-    sure = [hit for hit in hits if hit.confidence >= FIRST_SURE and not (unverified(hit.row.source) or hit.ended)]
+    sure = [hit for hit in hits if hit.confidence >= FIRST_SURE and allowed(hit.row.source, UNASKED) and not hit.ended]
     told = _threads(recalls.reader, sure, here) if recalls.reader else sure
     recalls.close()
     return newer_first(told)
@@ -136,7 +136,7 @@ def recalled(data: str, store: str, here: "Here", uids: "list[str]") -> dict[str
 def _holding(reader: "SqliteReader", ids: "Iterable[int]", scopes: "frozenset[int] | None") -> "list[Hit]":
     """Return those of these memories that hold now in one of these scopes, the newest first."""
     rows = reader.shown_rows(sorted(reader.filtered(ids, Filters(scopes=scopes)), reverse=True))
-    hits = [Hit(row, score=0.0, confidence=1.0) for row in rows if not unverified(row.source)]
+    hits = [Hit(row, score=0.0, confidence=1.0) for row in rows if allowed(row.source, UNASKED)]
     return [hit for hit in labelled(reader, hits, time.time_ns() // 1_000_000) if not hit.ended]
 
 
@@ -146,7 +146,7 @@ def _hits(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
     recalls = RecallSession(data, store, waiting_of="user")
     for passage in filter(telling, lookups(recalls.reader, said)):
         found = recalls.hits(passage, Filters(every=True, here=here, inside=True), _LOOKED_AT, close=_CLOSE)
-        found = [hit for hit in found if not (unverified(hit.row.source) or hit.ended)]
+        found = [hit for hit in found if allowed(hit.row.source, UNASKED) and not hit.ended]
         known = {hit.row.uid: hit for hit in found}
         newer = {hit.via[1]: hit for hit in found if hit.via}
         kept = bearing(found, passage)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-# What a fact does to a memory; MEANWHILE is what stands before it until the fact ends.
-Action = Literal["UPDATE", "DELETE", "MAYBE", "MEANWHILE", "NONE"]
+# What a fact does to a memory, as far as the two texts say.
+Action = Literal["UPDATE", "DELETE", "MAYBE", "NONE"]
 
 DEFAULT_IMPORTANCE = 3
 

@@ -2,7 +2,6 @@
 
 from time import localtime, strftime
 
-from memman.model.trust import unverified
 from memman.secrets import legible, masked
 
 TYPE_CHECKING = False
@@ -89,13 +88,6 @@ def codes(text: str) -> str:
     """Write characters as JSON's escapes, each by its one or two units of UTF-16."""
     raw = text.encode("utf-16-be", "surrogatepass")
     return "".join([f"\\u{raw[at]:02x}{raw[at + 1]:02x}" for at in range(0, len(raw), 2)])
-
-
-def sourced(source: str, *, unconfirmed: bool = False, verified: bool = False) -> str:
-    """Write a source, with a warning at what a tool or the web said and nobody verified, or only an agent so far."""
-    if source and unverified(source):
-        return f"{source} (verified)" if verified else f"{source} (unverified)"
-    return f"{source}, unconfirmed" if unconfirmed else source
 
 
 def opposed(uid: str, count: int = 1, *, sure: bool = True) -> str:

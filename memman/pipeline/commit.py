@@ -4,14 +4,33 @@ import asyncio
 import json
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
+from typing import NamedTuple
 
+from memman.belief import (
+    AHEAD,
+    BEARS_OUT,
+    CONTRADICTS,
+    ENDING,
+    ENDS,
+    MAY_CONTRADICT,
+    PROMPTED,
+    REPORTED,
+    SAID,
+    STANDS_BEFORE,
+    USER,
+    Statement,
+    allowed,
+    confirms,
+    effect,
+    lowest,
+    vouches,
+)  # fmt: skip
 from memman.embed.codes import planes
 from memman.model.answer import answering, said
-from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope
+from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, Verdict
 from memman.model.text import without_questions
-from memman.model.trust import AGENT, PROMPTED, REPORTED, USER
 from memman.model.uid import memory_uid
-from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
+from memman.model.vocabulary import BUILTIN, REPLACED
 from memman.pipeline.about_shown import objected
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
@@ -21,23 +40,30 @@ from memman.pipeline.freshness import files
 from memman.pipeline.judged import EVERYTHING, put
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.proposed import waiting
-from memman.pipeline.scope import around, ends, scope
+from memman.pipeline.scope import around, scope
 from memman.pipeline.scope import asked as asked_scope
-from memman.pipeline.trust import bounded, may_confirm, may_touch, prompted, reported, vouches, whose
-from memman.pipeline.upheld import ENDING, Found, Pair, Standing, contradict, upheld
-from memman.store import outlasts, records
+from memman.pipeline.trust import bounded, prompted, reported, whose
+from memman.store import records
 from memman.store.sqlite import index as rows_of
 from memman.store.sqlite import typed, undo
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
-from memman.store.sqlite.unconfirmed import SAID
 from memman.store.sqlite.unit import SqliteUnit
 
 # A fact's vectors: embedder number, cell, planes and squared length of each.
 _Packed = tuple[tuple[int, int, bytes, int], ...]
-# Verdicts that only mark a memory.
-_MARKING = ("MAYBE", "MEANWHILE")
+# What closes a memory, for good or for a while.
+_CLOSING = (ENDS, STANDS_BEFORE)
 _OBJECTED = "what the user objected to"
+
+
+class _Effect(NamedTuple):
+    """What comes of a verdict about a memory, to which the fact may give way, being the older of the two."""
+
+    verdict: Verdict
+    memory: int
+    gives_way: bool
+    what: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +101,8 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
     at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
     known = _known(tools.reader, plan, at)
-    standing = Standing(tools.reader, plan, known, ready.pieces, lambda n: _whose(plan, n))
-    found = _meanwhile(tools.reader, plan, known, _admitted(tools.reader, plan, at))
-    admitted, against = standing.parted(found)
-    ended = {verdict.memory for verdict, _, gives_way in admitted if verdict.action not in _MARKING and not gives_way}
+    effects = list(_effects(tools.reader, plan, at, known, ready.pieces))
+    ended = {one.verdict.memory for one in effects if one.what == ENDS and not one.gives_way}
     # What was extracted, and journaled, before a purge stays out too.
     fresh = [
         n
@@ -93,7 +117,7 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
         return Outcome(repeated=True)
     rows: dict[int, int] = dict(known)
     packed = _packed(tools, store, unit, plan)
-    for n, draft in _drafts(tools.reader, plan, {n: packed[n] for n in fresh}, admitted, against):
+    for n, draft in _drafts(tools.reader, plan, {n: packed[n] for n in fresh}, effects):
         rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
         _date(unit, plan, n, rows[n], now)
         unit.tie(rows[n], ready.files[n], now)
@@ -111,10 +135,9 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
     if ready.typed:
         told = [n for n in fresh if not plan.facts[n].left_of and said(plan.facts[n].text) not in ready.typed]
         typed.keep(unit.db, [rows[n] for n in told], ready.typed)
-    judged = list(_judged(admitted, rows))
-    retired = _retire(unit, plan, judged, now) + _replace_late(tools, unit, plan, rows, at, now)
-    _doubt(tools.reader, unit, judged, now)
-    contradict(unit, list(_judged(against, rows)), now)
+    retired = _carry_out(unit, plan, (one for one in effects if one.what == ENDS), rows, now)
+    retired += _replace_late(tools, unit, plan, rows, at, now)
+    _carry_out(unit, plan, (one for one in effects if one.what != ENDS), rows, now)
     _link(unit, plan, rows, known, now)
     if plan.samples and plan.vectors is not None:
         fingerprint = made_by(tools.embedder, plan.vectors)
@@ -169,9 +192,10 @@ def _confirm(
         elsewhere = memory in current - reader.filtered([memory], around(tools, plan.note, plan.facts[n]))
         if elsewhere and not plan.facts[n].source:
             unit.move(memory, EVERYWHERE, now)
-        if may_confirm(plan.facts[n], _whose(plan, n), _source(reader, memory)):
+        stands, mine = reader.statements([memory])[memory], _whose(plan, n)
+        if not plan.facts[n].source and confirms(mine, stands.source):
             unit.confirm(memory, plan.note, now)
-            if _whose(plan, n) == USER or not upheld(reader, memory):
+            if mine == USER or not stands.upheld:
                 _date(unit, plan, n, memory, now)
             unit.tie(memory, named[n], now)
 
@@ -191,7 +215,7 @@ def _models(tools: Tools, plan: Plan) -> dict[str, str]:
     return answered | ({"embed": f"{embedder.provider}/{embedder.model}"} if embedded else {})
 
 
-def _known(reader: SqliteReader, plan: Plan, at: dict[str, int]) -> dict[int, int]:
+def _known(reader: SqliteReader, plan: Plan, at: Mapping[str, int]) -> dict[int, int]:
     """Return the facts that reconcile found stored already, each with its memory, where that still holds.
 
     What was so once may be said again, and is so again, but not by an agent that repeats it. What a user says is no
@@ -203,117 +227,69 @@ def _known(reader: SqliteReader, plan: Plan, at: dict[str, int]) -> dict[int, in
         if v.action == "NONE"
         and (memory := at.get(v.memory)) is not None
         and (plan.facts[v.fact].source or reader.filtered([memory], EVERYTHING))
-        and not _vouched(reader, plan, v.fact, memory)
+        and not vouches(_statement(plan, v.fact), reader.statements([memory])[memory])
     }
 
 
-def _vouched(reader: SqliteReader, plan: Plan, n: int, memory: int) -> bool:
-    """Whether a user says themselves what nobody did before, or everywhere what an agent said in one place."""
-    mine, other = _whose(plan, n), _source(reader, memory)
-    everywhere = scope(plan.note, plan.facts[n]) == EVERYWHERE
-    return vouches(mine, other) or ((mine, other) == (USER, AGENT) and everywhere and bool(reader.scope_of([memory])))
+def _statement(plan: Plan, n: int, borne_out: bool = False, known: Statement | None = None) -> Statement:
+    """Return what a fact, which may be `known` as a memory already, is believed by."""
+    note, fact = plan.note, plan.facts[n]
+    ways = {SAID: borne_out, PROMPTED: prompted(note, fact), REPORTED: reported(note, fact)}
+    evidence = [way for way, holds in ways.items() if holds]
+    place = bool(fact.scope) or None if scope(note, fact).repository else False
+    mine, ends_at = _whose(plan, n), fact.ends_at
+    if known is None:
+        return Statement(mine, evidence, ends_at=ends_at, place=place)
+    evidence += [kind for kind in known.evidence if kind in BEARS_OUT]
+    mine, ends_at = lowest(mine, known.source), ends_at or known.ends_at
+    return Statement(mine, evidence, ends_at=ends_at, place=place, protected=known.protected)
 
 
 def _whose(plan: Plan, n: int) -> str:
     return whose(plan.note, plan.facts[n], plan.candidates[n] if plan.candidates else ())
 
 
-def _source(reader: SqliteReader, memory: int) -> str:
-    return reader.rows([memory])[memory].source
+def _effects(
+    reader: SqliteReader, plan: Plan, at: Mapping[str, int], known: Mapping[int, int], pieces: Sequence[Piece]
+) -> Iterator[_Effect]:
+    """Yield what comes of the verdicts, and of what the note itself bears out.
 
-
-def _admitted(reader: SqliteReader, plan: Plan, at: dict[str, int]) -> Iterator[Found]:
-    """Yield (verdict, memory, whether the fact gives way to it, being the older) of what may be done.
-
-    What is surely about one repository does not end what holds everywhere, but may be an exception to it.
-
-    Nothing touches what a more trusted source said but an agent, of whose word `Standing` has the last; what a user may
-    have pasted puts it in doubt at most. Nothing but a replacement that somebody asked for touches what is protected.
     What is said at the same moment is of one list, and ends nothing of it; a note that is asked about again is not.
+    What a model says in the place of the judge holds no less long than that.
     """
-    together = {
-        c.uid
-        for found in plan.candidates
-        for c in found
-        if c.source == plan.note.provenance.source and c.valid_from == plan.note.queued_at and not plan.note.again
-    }
-    newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
-    if not (plan.note.overtaken or reader.others()):
-        newer = set()  # in order, a later time only says that the clock was turned back
-    held = reader.scope_of(at.values())
+    note, offered = plan.note, [candidate for found in plan.candidates for candidate in found]
+    listed = [c.uid for c in offered if (c.source, c.valid_from) == (note.provenance.source, note.queued_at)]
+    # In order, a later time only says that the clock was turned back.
+    newer = [c.uid for c in offered if c.valid_from > note.queued_at] if note.overtaken or reader.others() else []
+    again = [uid for _, uid in reader.found(note.again)] if note.again else []
+    borne_out = {memory for memory, _ in pieces}
+    memories = reader.statements(at.values())
+    for row in borne_out & memories.keys():
+        memories[row].evidence = (*memories[row].evidence, SAID)
     for verdict in plan.verdicts:
         n, memory = verdict.fact, at.get(verdict.memory)
-        if verdict.memory in together and verdict.action != "NONE":
+        if memory is None or (verdict.action != "NONE" and verdict.memory in listed and not note.again):
             continue
-        if memory is None or (verdict.action == "NONE" and not _vouched(reader, plan, n, memory)):
+        fact = _statement(plan, n, -1 - n in borne_out, memories[known[n]] if n in known else None)
+        if verdict.action == "NONE" and not vouches(fact, memories[memory]):
             continue
-        mine, other = _whose(plan, n), _source(reader, memory)
-        may_be_pasted = prompted(plan.note, plan.facts[n])
         gives_way = verdict.memory in newer
-        if gives_way:
-            mine, other, may_be_pasted = other, mine, False
-        elif reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces and mine != AGENT:
-            continue
-        if may_touch(mine, other) or (mine == AGENT and not may_be_pasted):
-            asked = gives_way or plan.note.hints.replaces or verdict.action not in ENDING
-            alone = reported(plan.note, plan.facts[n])
-            ending = asked or (not alone and ends(plan.note, plan.facts[n], memory not in held))
-            yield verdict if ending else replace(verdict, action="MAYBE"), memory, gives_way
-        elif may_be_pasted and verdict.action in ENDING:
-            yield replace(verdict, action="MAYBE"), memory, gives_way
+        new, old = (memories[memory], fact) if gives_way else (fact, memories[memory])
+        if verdict.memory in again:
+            old.ends_at = new.ends_at
+        asked, part = bool(note.hints.replaces), bool(verdict.rest)
+        if what := effect(verdict.action, new, old, asked=asked, part=part):
+            yield _Effect(verdict, memory, gives_way, what)
 
 
-def _meanwhile(
-    reader: SqliteReader, plan: Plan, known: Mapping[int, int], admitted: Iterable[Found]
-) -> Iterator[Found]:
-    """Have what would end a memory that holds longer than it does only stand before it, unless somebody asked for it.
-
-    What a model says in the place of the judge is no newer than that.
-    """
-    again = {uid for _, uid in reader.found(plan.note.again)} if plan.note.again else set()
-    for verdict, memory, gives_way in admitted:
-        stored = known.get(verdict.fact, 0)
-        ends = reader.ends([memory, stored])
-        new, old = plan.facts[verdict.fact].ends_at or ends.get(stored), ends.get(memory)
-        longer = outlasts(new, old) if gives_way else outlasts(old, new)
-        asked = plan.note.hints.replaces or verdict.memory in again
-        if verdict.action in ENDING and longer and not asked:
-            marked = replace(verdict, action="MEANWHILE", reason=f"{verdict.reason}, but only for a while")
-            yield marked, memory, gives_way
-        else:
-            yield verdict, memory, gives_way
-
-
-def _judged(admitted: Iterable[Found], rows: dict[int, int]) -> Iterator[Pair]:
-    """Yield (verdict, older, newer) of what gives way. Where the memory is the newer of the two, that is the fact."""
-    for verdict, memory, gives_way in admitted:
+def _carry_out(unit: SqliteUnit, plan: Plan, effects: Iterable[_Effect], rows: Mapping[int, int], now: int) -> int:
+    """Do what the facts do to memories, or these to them; return how many were retired."""
+    retired = 0
+    for verdict, memory, gives_way, what in effects:
         old, new = (rows[verdict.fact], memory) if gives_way else (memory, rows[verdict.fact])
         if old != new:
-            yield verdict, old, new
-
-
-def _retire(unit: SqliteUnit, plan: Plan, judged: Sequence[Pair], now: int) -> int:
-    """Close what is out of date."""
-    return sum(
-        unit.supersede(old, new, now, plan.note.queued_at, verdict.reason)
-        for verdict, old, new in judged
-        if verdict.action not in _MARKING
-    )
-
-
-def _doubt(reader: SqliteReader, unit: SqliteUnit, judged: Sequence[Pair], now: int) -> None:
-    """Mark what is maybe out of date, and what stands behind something for a while; no mark gives way to a shorter."""
-    for verdict, old, new in judged:
-        if verdict.action in _MARKING and not _marked_for_longer(reader, old, new):
-            unit.doubt(old, new, now, verdict.reason)
-
-
-def _marked_for_longer(reader: SqliteReader, old: int, new: int) -> bool:
-    marked = next(iter(reader.newer([reader.rows([old])[old].uid]).values()), None)
-    if marked is None:
-        return False
-    ends = reader.ends([marked[0], new])
-    return outlasts(ends.get(marked[0]), ends.get(new))
+            retired += unit.carry_out(what, old, new, now, plan.note.queued_at, verdict.reason)
+    return retired
 
 
 def _replace_late(
@@ -334,24 +310,24 @@ def _replace_late(
         unit.set_meta(REPLACED + plan.note.uid, None)
     old = plan.note.hints.replaces
     # Whose word the other note is nobody knows yet: only what may retire anybody's leaves word.
-    if old and shown and not at and _whose(plan, min(shown)) == USER:
+    if old and shown and not at and allowed(_whose(plan, min(shown)), AHEAD):
         unit.set_meta(REPLACED + old, f"{unit.uid(shown[min(shown)])} {plan.note.queued_at}")
     return retired
 
 
-def _ending_personal(reader: SqliteReader, plan: Plan, admitted: Iterable[Found]) -> Iterator[int]:
+def _ending_personal(reader: SqliteReader, plan: Plan, effects: Iterable[_Effect]) -> Iterator[int]:
     """Yield the facts that end what holds everywhere: they hold everywhere too, unless the caller says otherwise."""
-    for verdict, memory, gives_way in admitted:
-        if verdict.action != "MAYBE" and not (gives_way or asked_scope(plan.note) or reader.scope_of([memory])):
+    for verdict, memory, gives_way, what in effects:
+        if what in _CLOSING and not (gives_way or asked_scope(plan.note) or reader.scope_of([memory])):
             yield verdict.fact
 
 
-def _visibility(reader: SqliteReader, plan: Plan, n: int, admitted: Iterable[Found]) -> str:
+def _visibility(reader: SqliteReader, plan: Plan, n: int, effects: Iterable[_Effect]) -> str:
     """Return for whom a fact is: as the caller says, or as what it ends, where that is shared and ours or asked for."""
     if plan.note.hints.visibility:
         return plan.note.hints.visibility
-    ended = [memory for verdict, memory, gives_way in admitted
-             if verdict.fact == n and verdict.action in {*ENDING, "MEANWHILE"} and not gives_way]  # fmt: skip
+    ended = [memory for verdict, memory, gives_way, what in effects
+             if verdict.fact == n and what in _CLOSING and verdict.action in ENDING and not gives_way]  # fmt: skip
     ours = reader.role()
     before = reader.authorship(ended).values() if ours and ended else ()
     asked = bool(plan.note.hints.replaces)
@@ -359,13 +335,13 @@ def _visibility(reader: SqliteReader, plan: Plan, n: int, admitted: Iterable[Fou
 
 
 def _drafts(
-    reader: SqliteReader, plan: Plan, packed: Mapping[int, _Packed], admitted: Sequence[Found], against: Sequence[Found]
+    reader: SqliteReader, plan: Plan, packed: Mapping[int, _Packed], effects: Sequence[_Effect]
 ) -> Iterator[tuple[int, Draft]]:
     """Yield the drafts of facts, by their numbers, given their vectors: where each holds, and for whom it is."""
-    everywhere = set(_ending_personal(reader, plan, admitted))
+    everywhere = set(_ending_personal(reader, plan, effects))
     for n, vectors in packed.items():
-        draft = _kept_here(_draft(reader, plan, n, vectors, everywhere=n in everywhere), plan, n, against)
-        yield n, replace(draft, visibility=_visibility(reader, plan, n, admitted))
+        draft = _kept_here(_draft(reader, plan, n, vectors, everywhere=n in everywhere), plan, n, effects)
+        yield n, replace(draft, visibility=_visibility(reader, plan, n, effects))
 
 
 def _draft(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed, *, everywhere: bool) -> Draft:
@@ -384,9 +360,10 @@ def _draft(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed, *, everyw
     )
 
 
-def _kept_here(draft: Draft, plan: Plan, n: int, against: Iterable[Found]) -> Draft:
+def _kept_here(draft: Draft, plan: Plan, n: int, effects: Iterable[_Effect]) -> Draft:
     """Return a draft that takes over no scope beyond its own from what it only contradicts."""
-    if draft.scope != EVERYWHERE or all(verdict.fact != n for verdict, *_ in against):
+    against = any(one.verdict.fact == n and one.what in {CONTRADICTS, MAY_CONTRADICT} for one in effects)
+    if draft.scope != EVERYWHERE or not against:
         return draft
     return replace(draft, scope=scope(plan.note, plan.facts[n]))
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from memman.belief import AGENT, USER, apart, trusted
 from memman.model.records import Note
-from memman.model.reliability import apart
 from memman.model.terms import respelled
 from memman.pipeline.comparison import numbers, says
 from memman.pipeline.fidelity import faithful, in_order, original
@@ -31,7 +31,7 @@ def borne_out(tools: Tools, plan: Plan) -> list[Piece]:
     pieces = set(_by_user(tools, plan.note, doubtful))
     for n, fact in enumerate(plan.facts):
         candidates = plan.candidates[n] if plan.candidates else ()
-        if fact.held or whose(plan.note, fact, candidates) != "agent":
+        if fact.held or whose(plan.note, fact, candidates) != AGENT:
             continue
         pieces |= set(_by_others(tools, plan, n, rows.values()))
     return sorted(pieces)
@@ -44,7 +44,7 @@ def _by_user(tools: Tools, note: Note, doubtful: Sequence[MemoryRow]) -> Iterato
 
 def _words(tools: Tools, note: Note) -> str:
     """Return what a note's user said in their own words."""
-    if note.provenance.source != "user":
+    if note.provenance.source != USER:
         return ""
     if note.channel == "note":
         return note.text
@@ -72,10 +72,10 @@ def _by_others(tools: Tools, plan: Plan, n: int, rows: Iterable[MemoryRow]) -> I
     note, text = plan.note, plan.facts[n].text
     session = note.provenance.session
     for row in rows:
-        if row.status != "current" or row.source not in {"user", "agent"} or not says_so(tools, row.text, text):
+        if row.status != "current" or not trusted(row.source) or not says_so(tools, row.text, text):
             continue
         theirs = _session(row.origin)
-        if row.source == "user":
+        if row.source == USER:
             yield -1 - n, theirs
         elif session and theirs and theirs != session and _independent(tools, note, row):
             yield from ((-1 - n, theirs), (row.id, session))

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from memman.belief import INSIST, allowed, trusted
 from memman.llm.builtin.markdown import blocks
 from memman.llm.builtin.split import asks, sentences
 from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
-from memman.model.trust import unverified
 from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import FIELDS, MAX_TEXT, borne_out, distinct, fact, listing, summed_up
 from memman.pipeline.judged import EVERYTHING
@@ -54,7 +54,7 @@ async def _admitted(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fa
     well as asked about, and rejected.
     """
     ask = tools.capture == "ask" and (note.channel != "note" or (note.provenance.agent and not note.hints.replaces))
-    gone = await rejected(tools, [one.text for one in facts if ask or source(note, one) != "user"])
+    gone = await rejected(tools, [one.text for one in facts if ask or not allowed(source(note, one), INSIST)])
     kept = (one for one in facts if one.text not in gone)
     return tuple(replace(one, held=one.held or _ASK) if ask else one for one in kept)
 
@@ -141,7 +141,7 @@ def _borne_out(facts: Iterable[Fact], note: Note) -> tuple[Fact, ...]:
     kept = distinct(one for found in facts if (one := borne_out(found, text)))
     # The note's own sentence, kept in place of a part of it, says what stands beside it too.
     kept = tuple(one for one in kept if not any(_within(one.text, other.text) for other in kept))
-    return kept if unverified(note.provenance.source) else tuple(summed_up(one, text) for one in kept)
+    return tuple(summed_up(one, text) for one in kept) if trusted(note.provenance.source) else kept
 
 
 def _folded(text: str) -> str:

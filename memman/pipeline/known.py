@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
+from memman.belief import USER
 from memman.config.scope import REPOSITORY
 from memman.config.scope import same as one_place
 from memman.judge.judge import Judge, Relation
 from memman.llm.builtin.split import extent, sentences
 from memman.model.records import Fact, Note, Verdict
 from memman.model.terms import respelled
-from memman.model.trust import USER
 from memman.model.uid import memory_uid
 from memman.pipeline.candidates import lexical
 from memman.pipeline.comparison import SAME, TOGETHER, numbers, same, says

@@ -5,10 +5,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from memman.belief import BEYOND, allowed, trusted
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, THERE, calls, same
 from memman.llm.builtin.markdown import blocks
 from memman.model.records import Fact, Note, Scope
-from memman.model.trust import USER, unverified
 from memman.pipeline.deobfuscate import plain
 from memman.pipeline.plan import Tools
 from memman.pipeline.trust import source
@@ -68,7 +68,7 @@ async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact,
     if said or not note.provenance.repository:
         # What only an agent says is nobody's wish for all they do.
         others = "" if said == PERSONAL else said
-        found = [said if source(note, fact) == USER else others for fact in facts]
+        found = [said if allowed(source(note, fact), BEYOND) else others for fact in facts]
     else:
         texts = [fact.text for fact in facts]
         bands = await asyncio.to_thread(tools.judge.personal, texts) if tools.judge else [1] * len(texts)
@@ -101,7 +101,7 @@ def named(text: str) -> str:
 
 def _there(tools: Tools, note: Note, fact: Fact) -> str:
     """Return the scope of what the user says to hold in the one repository that it names, '' for anything else."""
-    if source(note, fact) != USER or named(fact.text):
+    if not allowed(source(note, fact), BEYOND) or named(fact.text):
         return ""
     known = tools.mentioned(tools.reader.repositories(), fact.text)
     names = [name for name in _NAME.finditer(fact.text) if known and _telling(tools, name)]
@@ -125,14 +125,14 @@ def _telling(tools: Tools, name: re.Match[str]) -> bool:
 def asked(note: Note) -> str:
     """Return what the caller says a note holds for, '' for nothing: a wish is only what the user says themselves."""
     said = note.hints.scope
-    return "" if said == PERSONAL and note.provenance.source != USER else said
+    return "" if said == PERSONAL and not allowed(note.provenance.source, BEYOND) else said
 
 
 def _found(whose: str, scope: str) -> str:
     """Return the scope of a source's word, given what was found for it: of others than the user none is personal."""
-    if unverified(whose):
+    if not trusted(whose):
         return REPOSITORY
-    return scope if whose == USER or scope != PERSONAL else ""
+    return scope if allowed(whose, BEYOND) or scope != PERSONAL else ""
 
 
 def scope(note: Note, fact: Fact) -> Scope:
@@ -146,11 +146,6 @@ def scope(note: Note, fact: Fact) -> Scope:
 def place(note: Note, fact: Fact | None = None) -> str:
     """Return the repository that a fact of a note is compared in: the one it names, or where it was said."""
     return fact.scope.removeprefix(THERE) if fact and fact.scope.startswith(THERE) else note.provenance.repository
-
-
-def ends(note: Note, fact: Fact, personal: bool) -> bool:
-    """Whether a fact may end a memory, `personal` where that holds everywhere: an exception in one place does not."""
-    return not personal or not scope(note, fact).repository or not fact.scope
 
 
 def around(tools: Tools, note: Note, fact: Fact | None = None) -> Filters:

@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from memman.belief import AGENT, STEER, USER, WISH, allowed, lowest, trusted
 from memman.model.answer import said
 from memman.model.records import DEFAULT_IMPORTANCE, Candidate, Fact, Note
 from memman.model.terms import words
-from memman.model.trust import USER, lowest, rank, unverified
 from memman.pipeline.comparison import twins
 from memman.pipeline.injection import parts, planted, steering
 from memman.pipeline.plan import Tools
@@ -32,23 +32,8 @@ def source(note: Note, fact: Fact) -> str:
 def whose(note: Note, fact: Fact, candidates: Sequence[Candidate]) -> str:
     """Return whose word a fact is: what an agent says in nearly the words of an unverified memory it hands on."""
     mine = source(note, fact)
-    read = [c for c in candidates if unverified(c.source)] if mine == "agent" else []
+    read = [c for c in candidates if not trusted(c.source)] if mine == AGENT else []
     return lowest(mine, *(c.source for c in read if twins(c.text, fact.text)))
-
-
-def may_touch(mine: str, other: str) -> bool:
-    """Whether what is of source `mine` may retire what is of source `other`, or put it in doubt."""
-    return rank(mine) <= rank(other)
-
-
-def may_confirm(fact: Fact, mine: str, other: str) -> bool:
-    """Whether a fact confirms a memory of source `other` that says the same; what an agent repeats unasked does not."""
-    return not fact.source and (may_touch(mine, other) or not unverified(mine))
-
-
-def vouches(mine: str, other: str) -> bool:
-    """Whether the user says themselves what nobody but a page, a file or a tool said before."""
-    return mine == "user" and unverified(other)
 
 
 def prompted(note: Note, fact: Fact) -> bool:
@@ -64,7 +49,7 @@ def reported(note: Note, fact: Fact) -> bool:
 
 def told(fact: Fact) -> Fact:
     """Return a fact as the agent's word, which is nobody's wish."""
-    return replace(fact, source="agent", category=_unwished(fact))
+    return replace(fact, source=AGENT, category=_unwished(fact))
 
 
 async def weighed(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
@@ -72,7 +57,7 @@ async def weighed(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact
 
     Of a note that somebody asked to be remembered a planted structure holds back all.
     """
-    asked = [part for fact in facts if source(note, fact) != "user" for part in parts(fact)]
+    asked = [part for fact in facts if not allowed(source(note, fact), STEER) for part in parts(fact)]
     found = await asyncio.to_thread(steering, tools.judge, asked)
     held = {part: why for part, why in zip(asked, found, strict=True) if why}
     whole = planted(note.text) if note.channel == "note" else ""
@@ -81,14 +66,14 @@ async def weighed(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact
 
 def _weighed(note: Note, fact: Fact, held: Mapping[str, str], whole: str) -> Fact:
     mine = source(note, fact)
-    why = "" if mine == "user" else next((held[part] for part in parts(fact) if part in held), whole)
+    why = "" if allowed(mine, STEER) else next((held[part] for part in parts(fact) if part in held), whole)
     weight = bounded(fact, mine)
     return replace(weight, held=why, category=_unwished(fact) if reported(note, fact) else weight.category)
 
 
 def bounded(fact: Fact, whose: str) -> Fact:
     """Give a fact no more weight than its source may have: low trust wishes nothing and is of ordinary importance."""
-    if not unverified(whose):
+    if allowed(whose, WISH):
         return fact
     return replace(fact, category=_unwished(fact), importance=min(fact.importance, DEFAULT_IMPORTANCE))
 

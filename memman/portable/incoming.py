@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memman.model.trust import IMPORT, USER
+from memman.belief import IMPORT, USER
 from memman.portable.lines import Export
 
 # What a person's own rules are worth.

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 
+from memman.belief import IMPORT, trusted
 from memman.clock import now_ms
 from memman.config.buried import Buried, dig_up_texts
 from memman.config.tombstones import Tombstones
-from memman.model.trust import IMPORT, unverified
 from memman.model.uid import kept_uid
 from memman.portable.incoming import Item
 from memman.queue.append import MAX_BYTES, insert_all
@@ -93,7 +93,7 @@ class _Known:
         """Whether a memory says it already; what is a person's own is said only where that one is, too."""
         text = _folded(item.text)
         found = {row for key in ((text, ""), (text, item.repository)) if (row := self.said.get(key))}
-        return any(not item.lifted or not unverified(row.source) for row in self.reader.rows(found).values())
+        return any(not item.lifted or trusted(row.source) for row in self.reader.rows(found).values())
 
 
 def queued(data: str, store: str, name: str, items: Mapping[str, Item], stamp: Mapping[str, str]) -> int:

@@ -4,8 +4,8 @@ Alike are texts of one `wording`: of 70 pairs it finds 23 of the 30 that say the
 must both be read, where likeness by words or cosines merges 7 to 21.
 """
 
+from memman.belief import trusted
 from memman.model.terms import wording
-from memman.model.trust import unverified
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def collapsed(hits: "Sequence[Hit]", limit: int) -> "list[Hit]":
     alike: dict[tuple[object, ...], list[Hit]] = {}
     for hit in hits:
         row = hit.row
-        alike.setdefault((row.status, unverified(row.source), *wording(row.text)), []).append(hit)
+        alike.setdefault((row.status, trusted(row.source), *wording(row.text)), []).append(hit)
     return [
         first.having(alike=tuple(other.row.uid for other in others)) if others else first
         for first, *others in list(alike.values())[:limit]

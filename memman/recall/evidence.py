@@ -1,6 +1,6 @@
 """What sessions reported of a memory moves its hit a little, never further than the clamp. Safe on the hot path."""
 
-from memman.model.reliability import factor, reliability, sessions
+from memman.belief import factor, reliability, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

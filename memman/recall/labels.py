@@ -1,8 +1,7 @@
 """What is to be said of hits beside what they say. Hot."""
 
-from memman.model.reliability import by_person
+from memman.belief import PROMPTED, REPORTED, SAID_AS, trusted
 from memman.model.text import opposed, outdated
-from memman.model.trust import PROMPTED, REPORTED, SAID_AS, unverified
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,9 +60,8 @@ def labelled(reader: "SqliteReader", hits: "list[Hit]", now: int) -> "list[Hit]"
     told = labels(reader, (hit.id for hit in hits), now)
     if told:
         hits = [hit.having(labels=(*hit.labels, *told[hit.id])) if hit.id in told else hit for hit in hits]
-    doubted = [hit.id for hit in hits if unverified(hit.row.source)]
-    looked_at = {row for row, said in reader.evidence(doubted).items() if by_person(said)} if doubted else ()
-    if looked_at:
+    doubted = [hit.id for hit in hits if not trusted(hit.row.source)]
+    if looked_at := {row for row, one in reader.statements(doubted).items() if one.looked_at} if doubted else ():
         hits = [hit.having(verified=True) if hit.id in looked_at else hit for hit in hits]
     return _signed(reader, hits)
 

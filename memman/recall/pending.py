@@ -6,10 +6,10 @@ import time
 
 import apsw
 
+from memman.belief import BEYOND, allowed
 from memman.config.scope import PERSONAL, label, path_of
 from memman.model.terms import stems
 from memman.model.text import outdated
-from memman.model.trust import USER
 from memman.queue.seal import SOUND, register_functions
 from memman.recall.confidence import confidence
 from memman.recall.hit import Hit
@@ -92,7 +92,7 @@ def admitted(note: WaitingRow, filters: "Filters") -> bool:
         source=note.source,
         recorded_at=note.queued_at,
         repository=note.repository,
-        scope="" if note.scope == PERSONAL and note.source != USER else note.scope,
+        scope="" if note.scope == PERSONAL and not allowed(note.source, BEYOND) else note.scope,
     )
 
 

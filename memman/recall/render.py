@@ -1,7 +1,8 @@
 """Hits as compact text: one line each with id, age, source and text. Safe on the hot path."""
 
+from memman.belief import sourced
 from memman.model.terms import stems
-from memman.model.text import SHORT_ID, age, plain, replaced, sourced
+from memman.model.text import SHORT_ID, age, plain, replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ unconfirmed, a memory that people stand behind stands behind that one. A hit tha
 before it, and what may change the best hit follows it, if the question did not find it.
 """
 
+from memman.belief import AHEAD, allowed, outlasts, trusted
 from memman.model.text import SHORT_ID
-from memman.model.trust import USER, unverified
 from memman.model.vocabulary import NEWER
 from memman.recall.hit import Anchor, Hit, Read
-from memman.store import outlasts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def by_reranker(hits: list[Hit]) -> list[Hit]:
 
 def awaited(notes: "Iterable[WaitingRow]", filters: "Filters") -> set[str]:
     """Return the uids of what notes that wait are going to replace, if they may replace anything."""
-    trusted = () if filters.past else (note for note in notes if note.source == USER)
+    trusted = () if filters.past else (note for note in notes if allowed(note.source, AHEAD))
     return {note.replaces for note in trusted if note.replaces}
 
 
@@ -103,7 +102,7 @@ def with_newer(reader: "SqliteReader", hits: list[Hit], filters: "Filters") -> l
     lone = reader.unconfirmed({*known, *rows})
     for id_, (new, weight) in likeliest.items():
         old, its, at = known[id_], known.get(new), placed.index(id_)
-        if new not in rows or new == id_ or (unverified(rows[new].source) and not unverified(old.row.source)):
+        if new not in rows or new == id_ or (not trusted(rows[new].source) and trusted(old.row.source)):
             continue
         if its is None and id_ == hits[0].id and not old.doubtful:
             its = Hit(rows[new], old.score - _AHEAD, old.confidence)

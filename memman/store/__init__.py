@@ -38,8 +38,3 @@ class EdgeRow(Row):
     detail: str
     near: int
     far: int
-
-
-def outlasts(one: "int | None", other: "int | None") -> bool:
-    """Whether what ends at `one`, None for never, holds longer than what ends at `other`."""
-    return other is not None and (one is None or one > other)

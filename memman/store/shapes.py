@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from memman.belief import SOURCES
 from memman.model.rule import ACTIONS
-from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES, EDGE_KINDS, IMPORTANCES, STATUSES, VISIBILITIES
 from memman.store import records
 from memman.store.records import KIND_OF, Record, split

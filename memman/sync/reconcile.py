@@ -9,17 +9,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 
+from memman.belief import effect
 from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
-from memman.model.trust import AGENT
-from memman.model.vocabulary import PROTECTED
 from memman.pipeline.candidates import find
 from memman.pipeline.judged import JudgedVectors
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.reconcile import by_builtin
-from memman.pipeline.trust import may_touch
-from memman.pipeline.upheld import contradict, upheld
 from memman.sqlite import LISTED
-from memman.store import MemoryRow, outlasts
+from memman.store import MemoryRow
 from memman.store.sqlite import record_log
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
@@ -94,27 +91,14 @@ async def _verdicts(
         and not record_log.of_acts(store.db, [_act(row.uid, one.uid)])
     }
     plan = Plan(note, (fact,), candidates=(tuple(found.values()),))
-    return [
-        (verdict, found[verdict.memory])
-        for verdict in await by_builtin(tools, plan)
-        if row.source == AGENT
-        or (may_touch(row.source, found[verdict.memory].source) and not reader.meta(PROTECTED + verdict.memory))
-    ]
+    return [(verdict, found[verdict.memory]) for verdict in await by_builtin(tools, plan)]
 
 
-def _settle(unit: SqliteUnit, new: MemoryRow, verdict: Verdict, candidate: Candidate) -> int:
-    """Retire or mark a memory; return how many were retired."""
+def _settle(unit: SqliteUnit, new: MemoryRow, verdict: Verdict, candidate: Candidate) -> bool:
+    """Do what a memory does to an older one; return whether it retired it."""
     reader = SqliteReader(unit.db)
     ((old, before),) = reader.rows(reader.located([candidate.uid])).items()
     at = max(before.recorded_at, new.recorded_at)  # each host says the same
-    ends = reader.ends([old, new.id])
-    shorter = outlasts(ends.get(old), ends.get(new.id))
-    if reader.unconfirmed([new.id]) and upheld(reader, old):
-        contradict(unit, [(replace(verdict, action="MEANWHILE") if shorter else verdict, old, new.id)], at)
-        return 0
-    if reader.meta(PROTECTED + candidate.uid):
-        return 0
-    if verdict.action == "MAYBE" or shorter:
-        unit.doubt(old, new.id, at, verdict.reason)
-        return 0
-    return int(unit.supersede(old, new.id, at, new.valid_from, verdict.reason))
+    known = reader.statements([old, new.id])
+    what = effect(verdict.action, known[new.id], known[old])
+    return unit.carry_out(what, old, new.id, at, new.valid_from, verdict.reason)

@@ -8,9 +8,9 @@ from itertools import count, islice
 
 import pytest
 
+from memman.belief import SOURCES
 from memman.model.records import DEFAULT_IMPORTANCE
 from memman.model.text import questions, without_questions
-from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.capture import MAX_FACTS as MAX_OF_TURN
 from memman.pipeline.extract import MAX_FACTS

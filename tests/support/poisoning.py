@@ -20,10 +20,10 @@ from typing import Any
 
 import apsw
 
+from memman.belief import LOW_TRUST
 from memman.clock import now_ms
 from memman.hot.recall import LIMIT
 from memman.hot.recall_session import found
-from memman.model.trust import LOW_TRUST
 from memman.pipeline.deobfuscate import hidden, plain
 from memman.queue.append import append
 from memman.recall.render import lines

@@ -4,12 +4,12 @@ import os
 import re
 from collections.abc import Iterator
 
+from memman.belief import IMPORT
 from memman.config.places import data_dir
 from memman.config.repository import repository
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, here
 from memman.llm.builtin.markdown import Block, blocks
 from memman.llm.builtin.split import PARAGRAPH, extent, statements
-from memman.model.trust import IMPORT
 from memman.portable import files
 from memman.portable.incoming import OWN, Format, Found, Item
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import apsw
 
+from memman.belief import outlasts
 from memman.clock import now_ms
 from memman.config.scope import label
 from memman.model.names import expression, mentions
 from memman.model.records import Scope
-from memman.model.reliability import by_person
 from memman.model.text import without_questions
 from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
 from memman.sqlite import LISTED, TranslatedErrors, id_list
-from memman.store import MemoryRow, outlasts
+from memman.store import MemoryRow
 from memman.store.filters import Filters
 from memman.store.sqlite import times
 from memman.store.sqlite.reader import SqliteReader
@@ -236,13 +236,12 @@ class Catalogue:
         """Name the columns of memories, read their lists, and say scope, unconfirmed and verified."""
         scopes = self.reader.scope_of(row.id for row in rows)
         fresh = freshness(self.reader, (row.id for row in rows))
-        unconfirmed = self.reader.unconfirmed(row.id for row in rows)
-        verified = {row for row, said in self.reader.evidence(row.id for row in rows).items() if by_person(said)}
+        known = self.reader.statements(row.id for row in rows)
         return [
             row.record()
             | {"entities": json.loads(row.entities), "keywords": without_questions(json.loads(row.keywords))}
-            | {"scope": label(*scopes[row.id]) if row.id in scopes else "", "unconfirmed": row.id in unconfirmed}
-            | {"verified": row.id in verified}
+            | {"scope": label(*scopes[row.id]) if row.id in scopes else "", "unconfirmed": known[row.id].lone}
+            | {"verified": known[row.id].looked_at}
             | fresh[row.id]
             for row in rows
         ]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
-from memman.model.reliability import FOR, reliability, sessions
+from memman.belief import FOR, reliability, sessions
 from memman.model.vocabulary import PROTECTED
 from memman.model.worth import Kept
 from memman.sqlite import Row

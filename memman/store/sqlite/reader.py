@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+    from memman.belief import Statement
     from memman.config.scope import Here
     from memman.embed import Vectors
     from memman.model.records import Fingerprint
@@ -340,6 +341,10 @@ class SqliteReader:
         """Return, of those of `ids` that name a file changed since, up to `by`, when that was first seen."""
         sql = f"SELECT memory, min(changed_at) FROM file WHERE memory {LISTED} AND changed_at <= ? GROUP BY memory"
         return dict(self.db.execute(sql, (id_list(ids), by)))
+
+    def statements(self, ids: "Iterable[int]") -> "dict[int, Statement]":
+        """Return what each of `ids` is believed by."""
+        return unconfirmed.statements(self.db, ids)
 
     def unconfirmed(self, ids: "Iterable[int]") -> set[int]:
         """Return those of `ids` that only agents have said, and nobody bore out."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import apsw
 
+from memman.belief import FEEDBACK
 from memman.model import vocabulary
-from memman.model.reliability import FEEDBACK
 from memman.model.text import SHORT_ID
 from memman.model.uid import new_uid
 from memman.sqlite import LISTED, id_list

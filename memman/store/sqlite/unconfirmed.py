@@ -1,5 +1,6 @@
-"""Which memories only agents have said so far, and what they contradict. Safe on the hot path."""
+"""What memories are believed by, which only agents have said so far, and what these contradict. Hot."""
 
+from memman.belief import AGENT, BEARS_OUT, Statement
 from memman.model.vocabulary import CLAIMS, PROTECTED
 from memman.sqlite import LISTED, id_list
 
@@ -9,9 +10,6 @@ if TYPE_CHECKING:
 
     import apsw
 
-# What bears a memory out: the user, or an independent session, said the same, or a person approved or verified it.
-SAID, APPROVED, VERIFIED = "said", "approved", "verified"
-BEARS_OUT = (SAID, APPROVED, VERIFIED)
 # How sure it is that one contradicts another.
 SURELY, MAYBE = "surely", "maybe"
 # What is contradicted: its row, its uid, and whether it surely is.
@@ -20,11 +18,27 @@ _IN_FORCE = (
     "o.status = 'current' AND (?2 IS NULL OR o.recorded_at <= ?2)"
     " OR o.status = 'superseded' AND o.recorded_at <= ?2 AND o.retired_at > ?2"
 )
-# That a memory `m` is unconfirmed.
+# That a memory `m` is unconfirmed: `Statement.lone`.
 UNCONFIRMED = (
-    f"m.source = 'agent' AND NOT EXISTS (SELECT 1 FROM meta WHERE key = '{PROTECTED}' || m.uid)"
+    f"m.source = '{AGENT}' AND NOT EXISTS (SELECT 1 FROM meta WHERE key = '{PROTECTED}' || m.uid)"
     f" AND NOT EXISTS (SELECT 1 FROM evidence WHERE memory = m.id AND kind IN {BEARS_OUT})"
 )
+
+_STATEMENTS = f"""
+SELECT m.id, m.source, (SELECT group_concat(DISTINCT kind) FROM evidence WHERE memory = m.id),
+    (SELECT ends_at FROM freshness WHERE memory = m.id), (SELECT scope FROM scoped WHERE memory = m.id),
+    EXISTS (SELECT 1 FROM meta WHERE key = '{PROTECTED}' || m.uid)
+FROM memory m WHERE m.id {LISTED}
+"""
+
+
+def statements(db: "apsw.Connection", ids: "Iterable[int]") -> dict[int, Statement]:
+    """Return what each of `ids` is believed by."""
+    found = {}
+    for row, source, kinds, ends_at, scope, protected in db.execute(_STATEMENTS, (id_list(ids),)):
+        evidence = kinds.split(",") if kinds else ()
+        found[row] = Statement(source, evidence, ends_at=ends_at, place=bool(scope), protected=bool(protected))
+    return found
 
 
 def unconfirmed(db: "apsw.Connection", ids: "Iterable[int]") -> set[int]:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from memman.belief import FEEDBACK
 from memman.model.errors import AmbiguousId, UnknownId
-from memman.model.reliability import FEEDBACK
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import HIDDEN, UNDONE
 from memman.sqlite import NAMED

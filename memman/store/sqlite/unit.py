@@ -9,8 +9,20 @@ from typing import Any
 
 import apsw
 
+from memman.belief import (
+    BEARS_OUT,
+    CONTRADICTS,
+    ENDS,
+    FEEDBACK,
+    MAY_END,
+    MAYBE,
+    STANDS_BEFORE,
+    UPDATE,
+    VERIFIED,
+    effect,
+    outlasts,
+)  # fmt: skip
 from memman.model.records import Draft, Edge, Fact, Fingerprint, Note, Scope
-from memman.model.reliability import FEEDBACK
 from memman.model.terms import index_terms
 from memman.model.text import questions
 from memman.model.uid import new_uid
@@ -23,8 +35,8 @@ from memman.store.records import KIND_OF, Parts, body, named
 from memman.store.sqlite import authorship, claims, doubts, index, linkers, record_log, rejected, vectors
 from memman.store.sqlite.index import DECIDED_KINDS, HOLDS, MANUAL
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
-from memman.store.sqlite.unconfirmed import BEARS_OUT, SURELY, VERIFIED
 from memman.store.sqlite.unconfirmed import MAYBE as UNSURE
+from memman.store.sqlite.unconfirmed import SURELY, statements
 
 # Two neighbours either side: the measured optimum of the context column.
 CONTEXT = 2
@@ -123,18 +135,36 @@ class SqliteUnit:
             self.record(at, successor, "settle", {records.MAYBE: None})
         return True
 
+    def carry_out(self, what: str, old: int, new: int, at: int, valid_to: int, why: str) -> bool:
+        """Do what a newer memory does to an older one (`belief.effect`); return whether it retired it."""
+        if what == ENDS:
+            return self.supersede(old, new, at, valid_to, why)
+        if what in {MAY_END, STANDS_BEFORE}:
+            self.doubt(old, new, at, f"{why}, but only for a while" if what == STANDS_BEFORE else why)
+        elif what:
+            self.contradict(new, old, at, why, sure=what == CONTRADICTS)
+        return False
+
     def doubt(self, old: int, new: int, at: int, why: str) -> bool:
-        """Mark `old` as maybe replaced by `new`, with no circle; False where one is not current or nobody may see."""
+        """Mark `old` as maybe replaced by `new`, with no circle and by nothing that holds for less long than another.
+
+        False where it is not, one is not current, or nobody may see.
+        """
         before, after = self._state(old), self._state(new)
         if old == new or not before["status"] == after["status"] == "current":
             return False
-        if authorship.keeps_apart(self.db, new, old):
+        if authorship.keeps_apart(self.db, new, old) or self._marked_for_longer(before["uid"], new):
             return False
         if turned := doubts.leading_back(self.db, before["uid"], after["uid"]):
             self.record(at, turned, "settle", {records.MAYBE: None})
         told = {"maybe_replaced_by": after["uid"], "why": why}
         self.record(at, before["uid"], "doubt", {records.MAYBE: after["uid"]}, None, told)
         return True
+
+    def _marked_for_longer(self, uid: str, new: int) -> bool:
+        marked = index.row_of(self.db, doubts.newer(self.db, uid)) or new
+        known = statements(self.db, [new, marked])
+        return outlasts(known[marked].ends_at, known[new].ends_at)
 
     def contradict(self, new: int, old: int, at: int, why: str, *, sure: bool) -> bool:
         """Have `new` contradict `old`, which stays until somebody bears `new` out; False if one is not current."""
@@ -156,18 +186,17 @@ class SqliteUnit:
         return True
 
     def _make_good(self, memory: int, at: int) -> None:
-        """Do what a memory that is now borne out does to what it contradicts and nobody protected."""
+        """Do what a memory that is now borne out does to what it contradicts."""
         new = self._state(memory)
         said = claims.of(self.db, new["uid"])
         if not said or new["status"] != "current":
             return
         self.record(at, new["uid"], "settle", {records.CLAIMS: None})
-        everywhere = not self.scope(memory).repository
-        for old, uid in claims.unprotected(self.db, said):
-            if said[uid] == SURELY and (everywhere or self.scope(old).repository):
-                self.supersede(old, memory, at, new["valid_from"], _BORNE_OUT)
-            else:
-                self.doubt(old, memory, at, _BORNE_OUT)
+        rows = {row: sure for uid, sure in said.items() if (row := index.row_of(self.db, uid))}
+        known = statements(self.db, [memory, *rows])
+        for old in sorted(rows):
+            what = effect(UPDATE if rows[old] == SURELY else MAYBE, known[memory], known[old])
+            self.carry_out(what, old, memory, at, new["valid_from"], _BORNE_OUT)
 
     def keep(self, memory: int, at: int) -> bool:
         """Have `memory` be maybe replaced no more; False when it was not."""
@@ -235,8 +264,6 @@ class SqliteUnit:
         said = screened(session)
         sets = {named(records.EVIDENCE, one, said): at if one == kind else None for one in {*FEEDBACK, kind}}
         self.record(at, self.uid(memory), "feedback", sets, None, {"why": kind})
-        if kind in BEARS_OUT:
-            self._make_good(memory, at)
         return True
 
     def _has_evidence(self, memory: int, kind: str, session: str) -> bool:

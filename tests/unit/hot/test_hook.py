@@ -9,6 +9,7 @@ import time
 import apsw
 import pytest
 
+from memman.belief import LOW_TRUST
 from memman.hot.capture import FIRST, LAST
 from memman.hot.events import HOSTS
 from memman.hot.frame import INJECTED, harmless, stripped
@@ -17,7 +18,6 @@ from memman.hot.prompt_text import ends
 from memman.hot.recall_session import RecallSession
 from memman.hot.session import Session
 from memman.hot.threshold import EVIDENCE, NEAR, bearing
-from memman.model.trust import LOW_TRUST
 from memman.queue.notes import Queue
 from memman.recall.render import tokens
 from memman.upkeep.maintenance import drop_sessions

@@ -19,9 +19,9 @@ BESIDE = frozenset(
 )
 COMMON = frozenset(
     """
-    memman memman._entry memman.config memman.config.places memman.config.repository memman.config.schedule
-    memman.config.scope memman.config.stores
-    memman.hot memman.hot.grammar memman.model memman.model.trust memman.model.vocabulary memman.sqlite
+    memman memman._entry memman.belief memman.config memman.config.places memman.config.repository
+    memman.config.schedule memman.config.scope memman.config.stores
+    memman.hot memman.hot.grammar memman.model memman.model.vocabulary memman.sqlite
     """.split()
 )
 REMEMBER = COMMON | frozenset(
@@ -34,7 +34,6 @@ REMEMBER = COMMON | frozenset(
 )
 SEARCH = frozenset(
     """
-    memman.model.reliability
     memman.recall memman.recall.candidates memman.recall.collapse memman.recall.confidence memman.recall.evidence
     memman.recall.fuse memman.recall.gate memman.recall.hit memman.recall.labels memman.recall.order memman.recall.query
     memman.recall.render memman.recall.rescore memman.recall.supersede
@@ -161,11 +160,11 @@ def test_a_reranker_that_is_not_asked_is_not_loaded(box):
 
 HOOK = frozenset(
     """
-    memman memman._entry memman.config memman.config.lockfile memman.config.places memman.config.repository
-    memman.config.scope memman.config.shown
+    memman memman._entry memman.belief memman.config memman.config.lockfile memman.config.places
+    memman.config.repository memman.config.scope memman.config.shown
     memman.config.stores memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
     memman.hot.provenance memman.hot.session memman.hot.wire memman.queue memman.queue.late memman.model
-    memman.secrets memman.model.trust memman.model.vocabulary
+    memman.secrets memman.model.vocabulary
     """.split()
 )
 CAPTURE = frozenset(

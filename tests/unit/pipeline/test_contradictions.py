@@ -181,13 +181,19 @@ def test_what_only_agents_said_is_retired(box):
     assert statuses(box) == {PORT: "superseded", MOVED: "current"}
 
 
-def test_what_is_protected_stays_when_it_is_borne_out(pair):
-    """Nothing but a person's own replacement retires it."""
+@pytest.mark.parametrize("session", ["", "two"], ids=["user", "session"])
+def test_what_is_protected_stays_when_it_is_borne_out(pair, session):
+    """By the user or a session of another day: nothing but a person's own replacement retires it."""
     box, old, _ = pair
     box.memman("insights", "protect", old)
-    box.remember(MOVED)
-    box.drain()
-    assert statuses(box)[PORT] == "current"
+    box.alter("UPDATE memory SET valid_from = valid_from - ?", 12 * 3_600_000)
+    if session:
+        remember(box, MOVED, session)
+    else:
+        box.remember(MOVED)
+        box.drain()
+    assert statuses(box) == {PORT: "current", MOVED: "current"}
+    assert "unconfirmed" not in "".join(recalled(box))
 
 
 def test_an_agent_sets_no_end_to_what_the_user_said(box):

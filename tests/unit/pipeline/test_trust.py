@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from memman.belief import LOW_TRUST, lowest, rank
 from memman.config.env import Settings
 from memman.drain.stores import Stores
 from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
-from memman.model.trust import LOW_TRUST, lowest, rank
 from memman.pipeline.commit import commit
 from memman.pipeline.plan import Plan
 from memman.pipeline.trust import reported, source

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memman.model.reliability import APART_MS, CLAMP, factor, reliability, sessions
+from memman.belief import APART_MS, CLAMP, factor, reliability, sessions
 from memman.model.worth import BOUND, Kept, worth
 
 DAY = 86_400_000

@@ -100,6 +100,18 @@ def test_what_an_agent_contradicts_is_told_and_made_good_on_both(box, apart):
     assert differing(one, other) == []
 
 
+def test_what_holds_in_one_place_ends_nothing_that_holds_everywhere(box):
+    """Learned apart it may, as it would beside the other."""
+    one, other, _ = pair(box)
+    told(one, BEFORE, queued_at=1_700_000_000_000, scope="personal", repository="example.org/shop")
+    told(other, AFTER, queued_at=1_700_000_100_000, scope="repository", repository="example.org/shop")
+    for _ in range(2):
+        both(one, other)
+    assert standing(one) == standing(other) == ({BEFORE: "current", AFTER: "current"}, [])
+    assert len(one.store("SELECT key FROM meta WHERE key LIKE 'maybe:%'")) == 1
+    assert differing(one, other) == []
+
+
 def test_nobody_has_to_see_the_other_first(box):
     """Both write before either reads: each settles it alone, and both come to the same."""
     one, other = apart(box)
