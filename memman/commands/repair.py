@@ -13,6 +13,10 @@ from memman.model.plural import counted
 _NAMED = 20
 
 
+def _names(uids: tuple[str, ...]) -> str:
+    return ", ".join(uids[:_NAMED]) + (" and others" if len(uids) > _NAMED else "")
+
+
 @click.command(cls=Command)
 @click.option("--queue", is_flag=True, help="Repair the queue instead of a store.")
 @data_options
@@ -37,11 +41,10 @@ def repair(queue: bool, as_json: bool) -> None:
     if done.damaged:
         there = f"{done.replaced} came from the last backup, {done.damaged - done.replaced} are lost"
         text(f"{counted(done.damaged, 'record')} of the log could not be read: {there}")
+    if done.anew:
+        text(f"told anew, as the index had them, without their history: {_names(done.anew)}")
     if done.lost:
-        text(
-            f"lost {len(done.lost)}: {', '.join(done.lost[:_NAMED])}"
-            + (" and others" if len(done.lost) > _NAMED else "")
-        )
+        text(f"lost {len(done.lost)}: {_names(done.lost)}")
     if done.lost or done.damaged > done.replaced or not done.kept:
         text("`memman backup list` shows the backups that may have the rest")
     if done.doubtful:

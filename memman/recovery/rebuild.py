@@ -1,30 +1,36 @@
 """A store made anew from its log of records: all that recall reads follows from it."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any, NamedTuple
 
 import apsw
 
+from memman.clock import now_ms
 from memman.config.tombstones import Tombstones
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import REPLACED, SPREAD, UNDONE
-from memman.recovery.salvage import by_key, insert, rows
+from memman.model.uid import new_uid
+from memman.model.vocabulary import CONNECTED, REPLACED, REWRITTEN, SPREAD, UNDONE
+from memman.recovery.salvage import by_key, insert, passing_over, rows
 from memman.sqlite import checkpoint
-from memman.store import shapes
-from memman.store.records import Record
-from memman.store.sqlite import index, record_log
+from memman.store import MemoryRow, records, shapes
+from memman.store.records import KIND_OF, Record, body
+from memman.store.sqlite import index, record_log, takeover
+from memman.store.sqlite.index import HOLDS
 from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.takeover import notes, refused, rules
 
 # Memories that are written at once.
 _PART = 512
 _RECORD = ("id", "host", *Record._fields[1:], "sum")
 _HOST = ("id", "name", "n", "at", "ours")
+# Settings that follow from no record: what undos name, embedders' habits, which server a store is on.
+_KEYS = (SPREAD, REPLACED, UNDONE, CONNECTED, REWRITTEN)
 # What is in no record, since it concerns this machine alone, or tells what recall has learned; and what of it names
 # memories by row.
 _LOCAL: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("meta", ("key", "value"), f"key GLOB '{SPREAD}*' OR key GLOB '{REPLACED}*' OR key GLOB '{UNDONE}*'"),
+    ("meta", ("key", "value"), " OR ".join(f"key GLOB '{key}*'" for key in _KEYS)),
     ("typed", ("digest", "text"), "1"),
 )
 _BESIDE = {"shown": ("memory", "session", "way", "agent", "at", "times", "tokens"), "typed_for": ("memory", "digest")}
@@ -47,11 +53,16 @@ class Copies(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """How many records a log had, how many of them were damaged, and how many of these a backup had."""
+    """How many records of a log were damaged, and how many of these a backup had.
 
-    records: int
+    `anew` are the memories of which records are lost, and that are told anew as the index had them; `lost` those of
+    which it had no more than the uid.
+    """
+
     damaged: int
     replaced: int
+    anew: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
 
 def rebuilt(new: SqliteStore, read: Copies, backup: Sequence[Record], buried: Tombstones) -> Log:
@@ -65,8 +76,10 @@ def rebuilt(new: SqliteStore, read: Copies, backup: Sequence[Record], buried: To
         again = record_log.add(db, [one._replace(body="") if one.memory in gone else one for one in old])
         record_log.fill_gaps(db)
     _indexed(new)
+    anew, lost = _told_anew(new, read.checked, buried) if len(gaps) > len(again) else ((), ())
+    _closed(new)
     _kept(new, read.checked)
-    return Log(len(found) + len(gaps), len(gaps), len(again))
+    return Log(len(gaps), len(again), tuple(anew), tuple(lost))
 
 
 def _taken(db: apsw.Connection, read: Copies, others: Collection[str]) -> Iterator[tuple[str, int]]:
@@ -112,6 +125,56 @@ def _indexed(new: SqliteStore) -> None:
         with new.unit() as unit:
             unit.settle(index.rewrite(unit.db, uids[first : first + _PART]))
         checkpoint(new.db)  # the words of a large store would make its log several times the file
+
+
+def _told_anew(new: SqliteStore, read: apsw.Connection, buried: Tombstones) -> tuple[list[str], list[str]]:
+    """Tell anew, as records of this host, what the index has and no record says any more.
+
+    Return the memories of which that is so, and those of which nothing but the uid is left. Each is told as of when it
+    came to be so: what was done about it elsewhere since counts after that.
+    """
+    uids = dict(rows(read, "memory", ("id", "uid"))) | {row: uid for uid, row in rows(read, "memory", ("uid", "id"))}
+    with new.unit() as unit:
+        db, act = unit.db, new_uid(now_ms())
+        gone = buried.notes | {one for (one,) in db.execute("SELECT memory FROM record WHERE kind = 'purged'")}
+        changes = [change for row in rows(read, "memory", (MemoryRow.listed(),))
+                   if (one := MemoryRow(row)).uid not in gone and not buried.hold(one.note, one.uid)
+                   for change in _differing(db, read, one, uids)]  # fmt: skip
+        anew = [uid for _, _, uid, *_ in changes]
+        for told in (notes, rules, refused):
+            with passing_over():
+                changes += [one for one in told(read) if one[2] not in gone and not index.state(db, one[2])]
+        name, n = record_log.host(db), record_log.known(db)[record_log.host(db)]
+        unit.take_in(
+            Record(name, number, at, act, uid, KIND_OF[how], body(how, **said))
+            for number, (at, _, uid, how, said) in enumerate(changes, n + 1)
+        )
+        there = gone | {uid for (uid,) in db.execute("SELECT uid FROM memory")}
+    return anew, sorted({*uids.values()} - there)
+
+
+def _differing(
+    db: apsw.Connection, read: apsw.Connection, row: MemoryRow, uids: Mapping[int, str]
+) -> Iterator[takeover.Change]:
+    """Yield what the old index says of a memory and the records do not."""
+    state, now = index.state(db, row.uid), dict[str, Any]()
+    with passing_over():
+        now.update(takeover.parts_of(read, row, uids))
+    ours = {records.STATUS: HOLDS} | state
+    if ours[records.STATUS]["superseded_by"] not in uids.values():  # it names one that is not there
+        ours[records.STATUS] = ours[records.STATUS] | {"superseded_by": None}
+    whole = (records.TEXT, records.STATUS)
+    sets = {part: value for part, value in now.items() if value is not None
+            and (ours.get(part) != value if part in whole else part not in ours)}  # fmt: skip
+    if records.TEXT in state:  # who sees it follows from the rest
+        sets.pop(records.VISIBILITY, None)
+    if sets:
+        newest = max((one.at + 1 for one in record_log.of(db, row.uid)), default=0)
+        yield max(newest, row.recorded_at, row.retired_at or 0), "", row.uid, "take over", {"set": sets}
+
+
+def _closed(new: SqliteStore) -> None:
+    """Have no note be stored again, and everything be looked through for secrets."""
     with new.unit() as unit:
         unit.db.execute("UPDATE memory SET screened = 0")  # the log may be older than today's rules for secrets
         unclosed: list[Any] = unit.db.execute(_UNCLOSED).fetchall()  # a note that waits would be stored again

@@ -37,8 +37,9 @@ class Recovered:
     """What became of a database: `wrong` is what was found, '' where nothing was; `aside` is where the old one lies.
 
     `kept` counts memories or notes, `receipts` what says that notes are done. Of a store, `damaged` counts records of
-    its log, `replaced` those of them that a backup had. Of the queue, `lost` names notes that are gone; the words of
-    `doubtful` ones may be damaged: they are parked for a person to look at.
+    its log, `replaced` those of them that a backup had; `anew` are the memories that lost records and were told anew as
+    the index had them. `lost` names memories or notes that are gone; the words of `doubtful` notes may be damaged: they
+    are parked for a person to look at.
     """
 
     what: str
@@ -50,6 +51,7 @@ class Recovered:
     doubtful: tuple[str, ...] = ()
     damaged: int = 0
     replaced: int = 0
+    anew: tuple[str, ...] = ()
 
 
 def recover(data: str, store: str) -> Recovered:
@@ -78,7 +80,9 @@ def recover(data: str, store: str) -> Recovered:
             aside = old.commit(f"{place}/damaged.db")
         with suppress(MemmanError), closing(Queue(data)) as queue:  # one that is damaged too is repaired by itself
             queue.set_meta(UPGRADING, "1")
-        return Recovered(what, wrong, aside, kept, receipts, damaged=log.damaged, replaced=log.replaced)
+        return Recovered(
+            what, wrong, aside, kept, receipts, lost=log.lost, damaged=log.damaged, replaced=log.replaced, anew=log.anew
+        )
 
 
 def _backed_up(data: str, store: str) -> list[Record]:

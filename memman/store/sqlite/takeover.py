@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import apsw
@@ -53,7 +53,7 @@ def take_over(db: apsw.Connection, statements: str) -> None:
     uids = dict(db.execute("SELECT id, uid FROM memory"))
     done: list[Any] = db.execute(f"SELECT key, value FROM meta WHERE key GLOB '{vocabulary.UNDONE}*'").fetchall()
     undos: dict[str, Parts] = {key.removeprefix(vocabulary.UNDONE): json.loads(value) for key, value in done}
-    changes = [*_notes(db), *_learned(db), *_changed(db, uids, undos), *_rules(db), *_rejected(db)]
+    changes = [*notes(db), *_learned(db), *_changed(db, uids, undos), *rules(db), *refused(db)]
     changes = sorted((*changes, *_log(db, uids, undos)), key=lambda change: change[0])
     db.execute("ALTER TABLE receipt DROP COLUMN changed")
     states = _told(changes)
@@ -69,7 +69,8 @@ def take_over(db: apsw.Connection, statements: str) -> None:
         db.execute("UPDATE meta SET value = ? WHERE key = ?", (f"{uids.get(int(row), '')} {since}", key))
 
 
-def _notes(db: apsw.Connection) -> Iterator[Change]:
+def notes(db: apsw.Connection) -> Iterator[Change]:
+    """Yield what became of each note."""
     names = [name for (name,) in db.execute("SELECT name FROM pragma_table_info('receipt') WHERE name <> 'changed'")]
     for row in db.execute(f"SELECT {', '.join(names)} FROM receipt"):
         said = {name: value for name, value in zip(names, row, strict=True) if value}
@@ -81,12 +82,16 @@ def _learned(db: apsw.Connection) -> Iterator[Change]:
     """Yield what each memory says."""
     held = dict(db.execute("SELECT memory, coalesce(after ->> '$.why', '') FROM log_before WHERE verb = 'hold'"))
     for row in map(MemoryRow, db.execute(f"SELECT {MemoryRow.listed()} FROM memory ORDER BY id").fetchall()):
-        kept = row.record()
-        text = {name: kept[name] for name in (*CONTENT, *TIMES)} | {name: json.loads(kept[name]) for name in LISTS}
         status, how, said = HOLDS, "add", dict[str, Any]()
         if row.status == "review" or row.uid in held:
             status, how, said = HOLDS | {"status": "review"}, "hold", {"now": {"why": held.get(row.uid, "")}}
-        yield row.recorded_at, row.note, row.uid, how, {"set": {records.TEXT: text, records.STATUS: status}} | said
+        yield (
+            row.recorded_at,
+            row.note,
+            row.uid,
+            how,
+            {"set": {records.TEXT: _text(row), records.STATUS: status}} | said,
+        )
 
 
 def _changed(db: apsw.Connection, uids: dict[int, str], undos: dict[str, Parts]) -> Iterator[Change]:
@@ -170,15 +175,23 @@ def _told(changes: list[Change]) -> dict[str, tuple[int, Parts]]:
 def _left(db: apsw.Connection, uids: dict[int, str], states: dict[str, tuple[int, Parts]]) -> Iterator[Change]:
     """Yield how each memory stands, where nothing tells of it."""
     for row in map(MemoryRow, db.execute(f"SELECT {MemoryRow.listed()} FROM memory ORDER BY id").fetchall()):
-        kept, (at, told) = row.record(), states[row.uid]
-        status = {name: kept[name] for name in STATE} | {"superseded_by": uids.get(row.superseded_by or 0)}
-        now = dict(_beside(db, row)) | {records.TEXT: told[records.TEXT], records.STATUS: status}
+        (at, told), now = states[row.uid], dict(parts_of(db, row, uids))
         differs = {part: now.get(part) for part in (*told, *now) if told.get(part) != now.get(part)}
         if differs:
             yield max(at, row.recorded_at, row.retired_at or 0), "", row.uid, "take over", {"set": differs}
 
 
-def _beside(db: apsw.Connection, row: MemoryRow) -> Iterator[tuple[str, Any]]:
+def _text(row: MemoryRow) -> Parts:
+    kept = row.record()
+    return {name: kept[name] for name in (*CONTENT, *TIMES)} | {name: json.loads(kept[name]) for name in LISTS}
+
+
+def parts_of(db: apsw.Connection, row: MemoryRow, uids: Mapping[int, str]) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a memory's state, as its row and those beside it say; `uids` names memories by row."""
+    kept = row.record()
+    yield records.TEXT, _text(row)
+    status = {name: kept[name] for name in STATE} | {"superseded_by": uids.get(row.superseded_by or 0)}
+    yield records.STATUS, status
     sql = "SELECT repository, path FROM scoped JOIN scope ON scope.id = scope WHERE memory = ? AND repository <> ''"
     for repository, path in db.execute(sql, (row.id,)):
         yield records.SCOPE, {"repository": repository} | ({"path": path} if path else {})
@@ -201,7 +214,8 @@ def _beside(db: apsw.Connection, row: MemoryRow) -> Iterator[tuple[str, Any]]:
         yield named(records.EDGE, kind, other), {"weight": weight / UNIT_WEIGHT, "detail": detail}
 
 
-def _rules(db: apsw.Connection) -> Iterator[Change]:
+def rules(db: apsw.Connection) -> Iterator[Change]:
+    """Yield each rule."""
     names = (
         *("uid", "text", "tool", "pattern", "action", "memory", "made_at", "ends_at", "snoozed_until"),
         *("repository", "path"),
@@ -213,7 +227,8 @@ def _rules(db: apsw.Connection) -> Iterator[Change]:
         yield said["made_at"], "", uid, "take over", {"set": {RULE: said}}
 
 
-def _rejected(db: apsw.Connection) -> Iterator[Change]:
+def refused(db: apsw.Connection) -> Iterator[Change]:
+    """Yield each text that a person rejected, as its digest."""
     for digest, at in db.execute("SELECT lower(hex(digest)), at FROM rejected"):
         yield at, "", rejected.PREFIX + digest, "refuse", {"set": {rejected.PART: at}}
 
