@@ -9,6 +9,9 @@ from memman.commands.ancestors import asking
 from memman.commands.printing import acted, freshness, printed, short, table, text
 from memman.commands.verb import Command, data_options, place
 
+# What became of a memory that was to be restored, by its status now.
+_BECAME = {"current": "restored", "superseded": "superseded again", "review": "held back again"}
+
 
 @click.command(cls=Command)
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
@@ -22,15 +25,22 @@ def forget(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     from memman.govern import forget as govern
 
     here = replace(place(), agent=asking())
-    records = (govern.restore if undo else govern.forget)(here, ids)
+    if undo:
+        told(govern.restore(here, ids), "not forgotten", as_json=as_json)
+        return
+    records = govern.forget(here, ids)
     if not printed(records, as_json=as_json):
-        table([_row(record, undo=undo) for record in records])
+        table([acted("forgotten" if one["changed"] else "already forgotten", one) for one in records])
         for old in [old for record in records if record["changed"] for old in record.get("replaced", ())]:
             said = ", ".join(("superseded", *freshness(old)))
             text(f"this had replaced {short(old['id'])}, which is still {said}: {old['text']}")
             text(f"to go back to that: memman insights reinstate {short(old['id'])}")
 
 
-def _row(record: dict[str, Any], *, undo: bool) -> tuple[str, ...]:
-    changed, unchanged = ("restored", "not forgotten") if undo else ("forgotten", "already forgotten")
-    return acted(changed if record["changed"] else unchanged, record)
+def told(records: list[dict[str, Any]], otherwise: str, *, as_json: bool) -> None:
+    """Print what became of memories that were to be restored, `otherwise` of those that stay as they were."""
+    if not printed(records, as_json=as_json):
+        table([acted(_BECAME[one["status"]] if one["changed"] else otherwise, one) for one in records])
+        for one in records:
+            if one["changed"] and one["status"] == "superseded":
+                text(f"to have it hold again: memman insights reinstate {short(one['id'])}")

@@ -6,6 +6,7 @@ import click
 
 from memman.belief import FEEDBACK
 from memman.clock import now_ms
+from memman.commands.forget import told
 from memman.commands.person import confirm
 from memman.commands.printing import (
     acted,
@@ -125,7 +126,7 @@ def restore(ids: tuple[str, ...], as_json: bool) -> None:
     """Bring back memories that were archived or forgotten."""
     from memman.govern import forget as govern
 
-    _done(govern.restore(place(), ids), "restored", "not archived", as_json=as_json)
+    told(govern.restore(place(), ids), "not archived", as_json=as_json)
 
 
 def _done(records: Records, said: str, otherwise: str, *, as_json: bool) -> None:

@@ -74,7 +74,10 @@ def _check_agent(
 
 @steadily
 def restore(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
-    """Bring back forgotten memories. Raises ForPeople where an agent is to bring back what a person rejected."""
+    """Bring back forgotten memories; the record of each has its status now.
+
+    Raises ForPeople where an agent is to bring back what a person rejected.
+    """
     refuse_stopped(place.data, "forget --undo")
     with looking(place) as (catalogue, queue):
         memories = all_memories(parts, catalogue, queue, place.name)
@@ -89,7 +92,9 @@ def restore(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     with writing(place) as store:
         with store.unit() as unit:
             rows = {memory: unit.restore(memory, now) for memory in memories}
-        return _records(place, store, rows)
+        stand = store.reader.rows(rows)
+        records = zip(rows, _records(place, store, rows), strict=True)
+        return [record | {"status": stand[row].status} for row, record in records]
 
 
 def _retire(store: "SqliteStore", found: Sequence[Named], waiting: Mapping[str, Mapping[str, Any]]) -> dict[int, bool]:

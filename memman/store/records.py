@@ -128,29 +128,25 @@ def state_of(
     `winners` names, for each act that two hosts did both, the one that counts. `undos` are the lines of undos under
     their own ids, which take back whole acts. What an undone act learned is forgotten.
     """
-    winners = winners or {}
-    counted = {one for one in (*records, *undos) if one.body and winners.get(one.act, one.host) == one.host}
+    every = {*records, *undos}
+    counted = [one for one in every if one.body and (winners or {}).get(one.act, one.host) == one.host]
     gone = undone_acts(counted)
-    learned = {one.act for one in records if one.kind == "learned"} & gone
-    taken_back: set[str] = set()
+    learned = {one.act for one in counted if one.kind == "learned"}
     state: Parts = {}
     for record in sorted(counted, key=lambda one: one.order):
-        if record.act in gone and record.kind not in {"learned", "noted"}:
-            continue
-        if record.kind == "undone":
-            taken_back |= learned & _acts(record.body)
-            hides = not learned.isdisjoint(_acts(record.body))
-        else:
+        taken_back = record.act in gone
+        if record.kind == "undone" and not taken_back:
+            if STATUS in state and not learned.isdisjoint(_acts(record.body)):
+                status = state[STATUS]
+                retired_at = status["retired_at"] or record.at
+                state[STATUS] = status | {"status": "forgotten", "retired_at": retired_at}
+        elif record.kind in {"learned", "noted"} or not taken_back:
             sets = record.said.get("set", {})
             state |= sets
             if record.author and TEXT in sets:
                 state.setdefault(AUTHOR, record.author)
             if STATUS in sets:
                 state[RETIRED_BY] = record.author or None
-            hides = record.kind == "learned" and record.act in taken_back
-        if hides and STATUS in state:
-            status = state[STATUS]
-            state[STATUS] = status | {"status": "forgotten", "retired_at": status["retired_at"] or record.at}
     return {name: value for name, value in state.items() if value is not None}
 
 

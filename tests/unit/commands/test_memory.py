@@ -113,6 +113,22 @@ def test_forget_takes_effect_at_once_and_can_be_undone(kept):
     assert kept.memman("forget", "--undo", old).stdout.startswith("not forgotten")
 
 
+def test_what_is_restored_and_was_replaced_is_told_to_be_superseded(kept):
+    """Though what took its place is gone by now: one line says how it holds again."""
+    old = short(kept, HERON)
+    kept.memman("replace", old, "The heron is the mascot of the other team.")
+    kept.memman("scheduler", "drain")
+    new = short(kept, "The heron is the mascot of the other team.")
+    for one in (old, new):
+        kept.memman("forget", one)
+    again = f"to have it hold again: memman insights reinstate {old}\n"
+    assert kept.memman("forget", "--undo", old).stdout == f"superseded again  {old}  {HERON}\n{again}"
+    kept.memman("forget", old)
+    assert kept.memman("insights", "restore", old).stdout == f"superseded again  {old}  {HERON}\n{again}"
+    assert kept.memman("insights", "reinstate", old).returncode == 0
+    assert HERON in kept.memman("recall", "heron").stdout
+
+
 def test_forget_takes_everything_that_came_of_a_note(box):
     """The id of a drained note forgets all its memories."""
     uid = box.memman("remember", f"{DEPLOY} {DATABASE}").stdout.strip()
