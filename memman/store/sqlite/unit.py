@@ -67,7 +67,7 @@ class SqliteUnit:
             return False
         stamped = dict(zip(index.STAMPED, map(screened, astuple(note.provenance)[1:]), strict=True))
         said = {"at": at, "outcome": outcome, "facts": facts, **stamped, "drain": drain, "models": models}
-        self.record(at, note.uid, "note", {index.RECEIPT: {name: value for name, value in said.items() if value}})
+        self.record(at, note.uid, "note", {index.RECEIPT: {name: value for name, value in said.items() if value != ""}})
         return True
 
     def add(self, draft: Draft, at: int, *, held: bool = False) -> int:
