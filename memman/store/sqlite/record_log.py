@@ -248,7 +248,7 @@ def withhold(db: apsw.Connection, uids: Collection[str]) -> list[Record]:
     sql = f"SELECT id FROM record WHERE memory {LISTED.replace('?', '?1')} OR ({naming} AND kind <> 'noted')"
     found: list[Any] = db.execute(sql, (listed,)).fetchall()
     before = [_at(db, number) for (number,) in found]
-    empty = "UPDATE record SET act = '', memory = '', kind = '', body = '', author = '' WHERE id = ?"
+    empty = "UPDATE record SET act = '', memory = '', kind = '', body = '', author = '', sum = 0 WHERE id = ?"
     db.executemany(empty, found)
     return before
 
@@ -268,9 +268,12 @@ def damaged(db: apsw.Connection, most: int = -1) -> list[tuple[str, int]]:
 
 
 def empty(db: apsw.Connection, uids: Sequence[str]) -> None:
-    """Take out what records say of some memories, and why others were changed for the sake of these."""
+    """Take out what records say of some memories, and why others were changed for the sake of these.
+
+    A checksum goes, too: with it a short text could be guessed.
+    """
     listed = json.dumps([*uids])
-    db.execute(f"UPDATE record SET body = '' WHERE memory {LISTED} AND kind <> 'purged'", (listed,))
+    db.execute(f"UPDATE record SET body = '', sum = 0 WHERE memory {LISTED} AND kind <> 'purged'", (listed,))
     sql = (
         "SELECT id FROM record WHERE EXISTS (SELECT 1 FROM json_each(?) WHERE instr(body, value)) AND kind <> 'purged'"
     )
