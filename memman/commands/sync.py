@@ -81,7 +81,7 @@ def _left(record: dict[str, Any]) -> None:
     for host in record.get("lagging", ()):
         text(f"host {host} has yet to take out of the folder what was purged")
     if lost := record.get("lost"):
-        text(f"{counted(lost, 'record')} of this store lost to damage: nobody has them")
+        text(f"lost, since nobody has them: {counted(lost, 'record')} of this store")
 
 
 def _status(record: dict[str, Any], *, as_json: bool) -> None:

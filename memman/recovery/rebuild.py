@@ -140,16 +140,15 @@ def _told_anew(new: SqliteStore, read: apsw.Connection, buried: Tombstones) -> t
         changes = [change for row in rows(read, "memory", (MemoryRow.listed(),))
                    if (one := MemoryRow(row)).uid not in gone and not buried.hold(one.note, one.uid)
                    for change in _differing(db, read, one, uids)]  # fmt: skip
-        anew = [uid for _, _, uid, *_ in changes]
-        for told in (notes, rules, refused):
+        for kept in (notes, rules, refused):
             with passing_over():
-                changes += [one for one in told(read) if one[2] not in gone and not index.state(db, one[2])]
+                changes += [one for one in kept(read) if one[2] not in gone and not index.state(db, one[2])]
         name, n = record_log.host(db), record_log.known(db)[record_log.host(db)]
-        unit.take_in(
-            Record(name, number, at, act, uid, KIND_OF[how], body(how, **said))
-            for number, (at, _, uid, how, said) in enumerate(changes, n + 1)
-        )
+        told = [Record(name, n + 1, at, act, uid, KIND_OF[how], body(how, **said)) for at, _, uid, how, said in changes]
+        fit = [one for one in told if not shapes.wrong(one)]
+        unit.take_in(one._replace(n=number) for number, one in enumerate(fit, n + 1))
         there = gone | {uid for (uid,) in db.execute("SELECT uid FROM memory")}
+    anew = [one.memory for one in fit if one.memory in uids.values()]
     return anew, sorted({*uids.values()} - there)
 
 
@@ -160,12 +159,13 @@ def _differing(
     state, now = index.state(db, row.uid), dict[str, Any]()
     with passing_over():
         now.update(takeover.parts_of(read, row, uids))
-    ours = {records.STATUS: HOLDS} | state
-    if ours[records.STATUS]["superseded_by"] not in uids.values():  # it names one that is not there
-        ours[records.STATUS] = ours[records.STATUS] | {"superseded_by": None}
-    whole = (records.TEXT, records.STATUS)
+    status = HOLDS | state.get(records.STATUS, {})
+    if status["superseded_by"] not in uids.values():  # it names one that is not there
+        status["superseded_by"] = None
+    whole = {records.TEXT: state.get(records.TEXT), records.STATUS: status}
+    same = all(now.get(part, said) == said for part, said in whole.items())
     sets = {part: value for part, value in now.items() if value is not None
-            and (ours.get(part) != value if part in whole else part not in ours)}  # fmt: skip
+            and (not same if part in whole else part not in state)}  # fmt: skip
     if records.TEXT in state:  # who sees it follows from the rest
         sets.pop(records.VISIBILITY, None)
     if sets:
