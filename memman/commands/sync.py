@@ -94,10 +94,14 @@ def _status(record: dict[str, Any], *, as_json: bool) -> None:
     said = {
         "folder": record["folder"],
         "last round": when(record["at"]) if "at" in record else "none yet",
-        "this host": f"{record['host']} up to {record['number']}" if "host" in record else "",
+        "this host": f"{record['host']} up to {record['number']}{_unwritten(record)}" if "host" in record else "",
         "other hosts": hosts or "none yet",
     }
     pairs({name: value for name, value in said.items() if value})
     _left(record)
     for trouble in record.get("troubles", ()):
         text(f"in the way: {trouble}")
+
+
+def _unwritten(record: dict[str, Any]) -> str:
+    return f", {record['unwritten']} not written yet" if record.get("unwritten") else ""

@@ -2,22 +2,25 @@
 
 import asyncio
 import os
+from contextlib import suppress
 from typing import Any
 
-from memman.commands.place import Place
+from memman.commands.place import Place, reading
 from memman.config import synced
 from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped, ring
 from memman.drain.failpoint import reach
 from memman.drain.stores import Stores
 from memman.locks import quiet
-from memman.model.errors import BadConfig, MemmanError, UsageError
+from memman.model.errors import BadConfig, CannotWrite, MemmanError, UsageError
 from memman.recovery.swap import finish
 from memman.store.opening import is_shared
+from memman.store.sqlite import record_log
 from memman.sync import key as keys
 from memman.sync.folder import Folder, make
 from memman.sync.key import Key
 from memman.sync.marks import can_be_read
+from memman.sync.say import lagging
 from memman.sync.turn import Done, failed, turn
 
 
@@ -87,8 +90,17 @@ def end(place: Place) -> bool:
 
 
 def status(place: Place) -> dict[str, Any]:
-    """Return folder, host id, and what the last round found; folder is '' where a store is not synced."""
-    return {"folder": synced.folder(place.data, place.name), **synced.last_round(place.data, place.name)}
+    """Return folder, host id, how far each host is by now, and what the last round found; '' for no folder."""
+    path, last = synced.folder(place.data, place.name), synced.last_round(place.data, place.name)
+    found = {"folder": path, **last}
+    if path and "host" in last and place.exists:
+        with reading(place) as catalogue, suppress(CannotWrite):
+            db = catalogue.reader.db
+            hosts = record_log.complete(db)
+            number = hosts.pop(last["host"], 0)
+            found |= {"number": number, "unwritten": number - last["number"], "hosts": dict(sorted(hosts.items()))}
+            found |= {"lost": len(record_log.lost(db)), "lagging": lagging(db, Folder(path))}
+    return found
 
 
 def key_line(place: Place) -> str:

@@ -169,10 +169,11 @@ def undo(place: Place, asked: Asked) -> dict[str, Any]:
 
 
 def listed(place: Place) -> list[dict[str, Any]]:
-    """Return what was undone, newest first."""
+    """Return what was undone, newest first, without that of which all was purged since."""
     with reading(place) as catalogue:
         found = log.listed(catalogue.reader.db).items()
-        return [{"id": uid} | {name: one[name] for name in ("at", "what", "did", "undone")} for uid, one in found]
+        told = ("at", "what", "did", "undone")
+        return [{"id": uid} | {name: one[name] for name in told} for uid, one in found if one["left"]]
 
 
 def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[list[Changed], dict[str, str]]":

@@ -140,12 +140,18 @@ def keep(unit: SqliteUnit, at: int, what: str, did: str, how: str = "undo", **mo
 
 
 def listed(db: apsw.Connection) -> dict[str, dict[str, Any]]:
-    """Return what each undo did, by its id, newest first, each with the undo that took it back."""
-    sql = "SELECT act, at, body FROM record WHERE kind = 'undone' AND memory = act AND body <> '' ORDER BY id DESC"
-    found = {act: {"at": at, "undone": "", **json.loads(body)} for act, at, body in db.execute(sql)}
+    """Return what each undo did, by its id, newest first, with the undo that took it back and whether any is left."""
+    sql = (
+        "SELECT r.act, r.at, r.body, EXISTS (SELECT 1 FROM record o WHERE o.act = r.act AND o.memory <> r.act"
+        " AND o.kind NOT IN ('noted', 'purged') AND o.body <> '') OR EXISTS (SELECT 1 FROM meta WHERE key = ? || r.act)"
+        " FROM record r JOIN host h ON h.id = r.host WHERE r.kind = 'undone' AND r.memory = r.act AND r.body <> ''"
+        " ORDER BY r.at DESC, h.name DESC, r.n DESC"
+    )
+    found: dict[str, dict[str, Any]] = {}
     taken_back: dict[str, str] = {}
-    for act, one in found.items():
-        one["undone"] = taken_back.get(act, "")
+    for act, at, body, left in db.execute(sql, (UNDONE,)):
+        one = found[act] = {"at": at, "undone": taken_back.get(act, ""), **json.loads(body)}
+        one["left"] = bool(left or one["undone"] or one.get("put") or one.get("named"))
         if not one["undone"]:
             taken_back |= dict.fromkeys(one.get("acts", ()), act)
     return found

@@ -216,10 +216,12 @@ def test_a_purge_clears_what_undos_keep_of_a_memory(box):
     undone(box, around(box))
     undone(box, box.remember("The zanderquil waits."))
     (uid,) = box.store("SELECT uid FROM memory")
+    assert len(json.loads(box.memman("undo", "list", "--json").stdout)) == 2
     assert box.memman("rule", "promote", uid, "--match", "fly deploy", "--do", "ask").returncode == 0
     assert box.store("SELECT 1 FROM record WHERE kind = 'held until' AND act IN (SELECT note FROM receipt)")
     assert box.memman("purge", uid).returncode == 0
     assert holds(box, ["deploy.toml", "zanderquil"]) == set()
+    assert json.loads(box.memman("undo", "list", "--json").stdout) == []  # nothing is left to bring back
     assert box.store("SELECT count(*) FROM rule") == [0]
 
 

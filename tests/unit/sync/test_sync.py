@@ -258,7 +258,15 @@ def test_what_is_purged_on_one_is_purged_on_the_other(box):
     both(one, other)
     uid = other.store("SELECT uid FROM memory WHERE text LIKE '%zanzibar%'")[0]
     done(other, "purge", uid)
-    assert f"host {host(one)} has yet to take out of the folder what was purged" in done(other, "sync")
+    lags = f"host {host(one)} has yet to take out of the folder what was purged"
+    assert lags in done(other, "sync")
+    assert lags in done(other, "sync", "--status")
+    done(one, "sync")
+    assert lags not in done(other, "sync", "--status")  # it tells of now, not of the last round
+    done(other, "insights", "protect", other.store("SELECT uid FROM memory WHERE text LIKE '%heron%'")[0])
+    assert ", 1 not written yet" in done(other, "sync", "--status")
+    both(one, other)
+    assert "not written" not in done(other, "sync", "--status")
     both(one, other)
     assert current(one) == current(other) == ["The heron is the mascot of the team."]
     assert differing(one, other) == []
