@@ -58,7 +58,8 @@ def import_(
         text(line)
     if not dry_run:
         ruled = f", {counted(was.preview.new['rule'], 'rule')}" if was.preview.new.get("rule") else ""
-        text(f"imported {counted(count, 'memory' if was.found.export else 'note')}{ruled}")
+        purged = f", {gone} purged" if (gone := was.preview.new.get(govern.PURGES)) else ""
+        text(f"imported {counted(count, 'memory' if was.found.export else 'note')}{ruled}{purged}")
     for line in (*_missing(was.preview), *filter(None, (was.preview.partial,)), *was.preview.nowhere) if count else ():
         text(line)
 

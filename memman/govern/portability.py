@@ -24,6 +24,7 @@ from memman.providers.build import builtin_llm
 from memman.secrets import legible
 from memman.store.records import TEXT
 
+PURGES = restore.PURGES
 # Texts that a preview shows, and repositories that are not known here.
 _SAMPLES, _NAMED = 3, 5
 
@@ -75,7 +76,7 @@ class Reading:
 def written(place: Place, *, vectors: bool = False) -> Iterator[str]:
     """Yield the lines of a store's export. Raises UnknownStore."""
     with reading(place) as catalogue:
-        yield from lines.written(place.data, place.name, catalogue, vectors=vectors)
+        yield from lines.written(place.name, catalogue, vectors=vectors)
 
 
 def saved(place: Place, path: str, *, vectors: bool = False) -> None:
@@ -139,7 +140,7 @@ def imported(place: Place, was: Reading, wanted: Wanted) -> int:
 def _rows(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
     assert found.export is not None  # noqa: S101 - the caller's own contract
     plan = restore.planned(place.data, place.path, found.export, purged=wanted.purged)
-    left = {"here already": plan.here, "purged": len(plan.purged)}
+    left = {"here already": plan.here, "purged": len(plan.purged), "records that say otherwise here": plan.other}
     samples = tuple(parts[TEXT]["text"] for parts in [*plan.memories.values()][:_SAMPLES])
     return Reading(found, Preview(form.name, form.what, plan.counted(), left, samples, found.lacks))
 

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
@@ -10,22 +10,21 @@ from typing import Any
 
 from memman import __version__
 from memman.clock import now_ms
-from memman.config.tombstones import WHOLE, Tombstones
 from memman.embed.codes import unpacked
 from memman.model.errors import UsageError
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import BUILTIN, JUDGE, SPREAD
+from memman.model.vocabulary import BUILTIN, JUDGE
 from memman.secrets import masked
-from memman.secrets.leaks import through
 from memman.store.records import Record
+from memman.store.shapes import harmless
 from memman.store.shapes import wrong as misshapen
 from memman.store.sqlite import record_log
 from memman.store.sqlite.catalogue import Catalogue
 
 VERSION = 2
 NAME = "memman export"
-# The only name in a line that is no record, by what the line has.
-_PURGED, _VECTOR, _LEARNED = "purged", "vector", "learned"
+# The only name in a line that is no record.
+_VECTOR = "vector"
 # How many of a machine's records may be missing: each of these numbers will be kept, as one of a lost record.
 _GAP = 100_000
 _ELSEWHERE = f"e.provider NOT IN ('{BUILTIN}', '{JUDGE}')"
@@ -48,20 +47,15 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A file that was read, and what is wrong with the lines that are left out.
-
-    `purged` has (note, memory), `learned` settings that tell what is usual among the vectors of an embedder.
-    """
+    """A file that was read, and what is wrong with the lines that are left out."""
 
     header: Mapping[str, Any]
     records: list[Record] = field(default_factory=list)
-    purged: list[tuple[str, str]] = field(default_factory=list)
     vectors: list[Vector] = field(default_factory=list)
-    learned: dict[str, str] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
 
 
-def written(data: str, store: str, catalogue: Catalogue, *, vectors: bool = False) -> Iterator[str]:
+def written(store: str, catalogue: Catalogue, *, vectors: bool = False) -> Iterator[str]:
     """Yield the header and every line of a store, without secrets."""
     db = catalogue.reader.db
     left_out = [] if vectors else [name for (name,) in db.execute(_LEFT_OUT)]
@@ -71,22 +65,8 @@ def written(data: str, store: str, catalogue: Catalogue, *, vectors: bool = Fals
     for record in (one for one in record_log.every(db) if one.memory):  # of others there is only the number
         said = harmless(record, masked)
         yield _line({name: value for name, value in said._asdict().items() if value != ""} | {"body": said.said})
-    for note, memory in sorted(set(Tombstones.rows(data))):
-        yield _line({_PURGED: [note, memory]})
-    for key, value in db.execute("SELECT key, value FROM meta WHERE key GLOB ? ORDER BY key", (SPREAD + "*",)):
-        yield _line({_LEARNED: [key, json.loads(value)]})
     for memory, provider, model, dimension, planes, squares in db.execute(_VECTORS) if vectors else ():
         yield _line({_VECTOR: [memory, provider, model, dimension, base64.b64encode(planes).decode(), squares]})
-
-
-def harmless(record: Record, change: Callable[[str], str]) -> Record:
-    """Return a record with every text in it changed, as those do that take secrets out."""
-    if not record.body:
-        return record
-    said = through(record.said, change)
-    if "set" in said:
-        said["set"] = {name: value for name, value in said["set"].items() if change(name) == name}
-    return record._replace(body=_line(said).rstrip("\n"))
 
 
 def ours(first: str) -> bool:
@@ -128,18 +108,10 @@ def _taken(found: Export, line: str) -> str:
     """Take in a line; return what is wrong with it, '' for nothing."""
     try:
         said = json.loads(line)
-        if _PURGED in said:
-            note, memory = said[_PURGED]
-            found.purged.append((_id(note), _id(memory)))
-        elif _LEARNED in said:
-            key, (count, mean, squares) = said[_LEARNED]
-            if not key.startswith(SPREAD):
-                return f"{key[:80]!r} is no setting of memman's"
-            found.learned[masked(key)] = json.dumps([count + 0, mean + 0.0, squares + 0.0])
-        elif _VECTOR in said:
+        if _VECTOR in said:
             memory, provider, model, dimension, planes, squares = said[_VECTOR]
             made = Fingerprint(masked(provider), masked(model), dimension)
-            vector = Vector(_id(memory), made, base64.b64decode(planes), squares + 0)
+            vector = Vector(str(memory), made, base64.b64decode(planes), squares + 0)
             unpacked(vector.planes, dimension)
             found.vectors.append(vector)
         else:
@@ -151,13 +123,6 @@ def _taken(found: Export, line: str) -> str:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, MemoryError):
         return "it is not what memman writes"
     return ""
-
-
-def _id(said: str) -> str:
-    """Return an id that stands in a line. Raises ValueError where it is none."""
-    if said != WHOLE and not (said.isascii() and said.isalnum()):
-        raise ValueError(said)
-    return said
 
 
 def _line(said: Any) -> str:

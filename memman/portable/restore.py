@@ -1,27 +1,39 @@
 """An export taken in: the records that a store lacks are added as they were, and what it has stays."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import groupby
+
+import apsw
 
 from memman.clock import now_ms
 from memman.config.buried import Buried, dig_up_texts
-from memman.config.tombstones import Tombstones, bury, dig_up
+from memman.config.tombstones import WHOLE, Tombstones, bury, dig_up
 from memman.locks import quiet
 from memman.model.uid import kept_uid
-from memman.portable.lines import Export, harmless
+from memman.portable.lines import Export
 from memman.recovery.swap import finish
-from memman.secrets import screened
-from memman.secrets.leaks import through
+from memman.recovery.taking_in import purged as purged_elsewhere
+from memman.recovery.taking_in import take_in
+from memman.secrets import masked, screened
+from memman.secrets.leaks import through, within
 from memman.store import records
 from memman.store.opening import open_store
 from memman.store.records import Parts, Record, states_of
-from memman.store.sqlite import vectors
+from memman.store.shapes import harmless
+from memman.store.sqlite import record_log, vectors
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.index import RULE, row_of
+from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
 from memman.upkeep.rules import publish
+
+# What is counted of what was purged where the export is from.
+PURGES = "purged there, to be purged here"
+_HERE = "SELECT h.name, r.n, r.sum, r.at, r.act, r.memory, r.kind FROM record r JOIN host h ON h.id = r.host"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +41,9 @@ class Plan:
     """The `missing` records of an export, and what they make of a store: new memories and rules, by uid.
 
     Of `purged` ones the records come in empty; they come back `again` under new uids where a person asked for it.
-    `here` counts the memories that are there already, `changed` those of them that the export knows more of.
+    `here` counts the memories that are there already, `changed` those of them that the export knows more of, `gone`
+    what is there and was purged where the export is from, and `other` records that say otherwise here. Records of this
+    machine beyond number `agreed` are to get another host, since the export is of a copy of this store.
     """
 
     missing: Sequence[Record]
@@ -39,44 +53,50 @@ class Plan:
     again: Mapping[str, Parts]
     here: int
     changed: int
+    gone: int
+    other: int
+    agreed: int | None
 
     def counted(self) -> dict[str, int]:
         """Count what is to be added, memories by status, and what is to be changed."""
         come = [*self.memories.values(), *self.again.values()]
         statuses = Counter(parts[records.STATUS]["status"] for parts in come if records.TEXT in parts)
         ruled = len(self.rules) + sum(RULE in parts for parts in self.again.values())
-        return dict(statuses) | {name: n for name, n in ((RULE, ruled), ("changed", self.changed)) if n}
+        more = ((RULE, ruled), ("changed", self.changed), (PURGES, self.gone))
+        return dict(statuses) | {name: n for name, n in more if n}
 
 
 def planned(data: str, store_path: str, export: Export, *, purged: bool) -> Plan:
     """Compare an export with a store. With `purged` what was purged here comes back."""
     with Catalogue.open(store_path) as catalogue:
         db = catalogue.reader.db
-        sql = "SELECT h.name, r.n FROM record r JOIN host h ON h.id = r.host WHERE r.memory <> ''"
-        have = set(db.execute(sql).fetchall())
+        found, missing, agreed, other = _compared(db, export.records)
         there = {uid for (uid,) in db.execute("SELECT uid FROM memory UNION SELECT uid FROM rule")}
         emptied = {uid for (uid,) in db.execute("SELECT memory FROM record WHERE kind = 'purged'")}
+        gone = set(purged_elsewhere(db, missing))
     buried, texts = Tombstones.load(data), Buried.load(data)
-    missing = [one for one in export.records if (one.host, one.n) not in have]
-    states = states_of(export.records).items()
+    states = states_of(found).items()
     memories = {uid: parts for uid, parts in states if records.TEXT in parts}
     rules = {uid: parts for uid, parts in states if RULE in parts and records.TEXT not in parts}
 
     def refused(uid: str, said: Parts) -> bool:
         return uid in emptied or buried.hold(said["note"], uid) or texts.says(said["text"])
 
-    gone = {uid: one for uid, one in memories.items() if uid not in there and refused(uid, one[records.TEXT])}
-    away = emptied | buried.notes - there
-    gone |= {uid: one for uid, one in rules.items() if uid in away or one[RULE]["memory"] in gone}
-    again = {name: parts for uid, parts in gone.items() if (name := _named_again(uid, buried)) not in there}
+    away = {uid: one for uid, one in memories.items() if uid not in there and refused(uid, one[records.TEXT])}
+    buried_rules = emptied | buried.notes - there
+    away |= {uid: one for uid, one in rules.items() if uid in buried_rules or one[RULE]["memory"] in away}
+    again = {name: parts for uid, parts in away.items() if (name := _named_again(uid, buried)) not in there}
     return Plan(
-        [one._replace(body="") if one.memory in gone else one for one in missing],
-        {uid: parts for uid, parts in memories.items() if uid not in there | gone.keys()},
-        {uid: parts for uid, parts in rules.items() if uid not in there | gone.keys()},
-        {} if purged else gone,
+        [one._replace(body="") if one.memory in away and one.kind != "purged" else one for one in missing],
+        {uid: parts for uid, parts in memories.items() if uid not in there | away.keys()},
+        {uid: parts for uid, parts in rules.items() if uid not in there | away.keys()},
+        {} if purged else away,
         again if purged else {},
         len(memories.keys() & there),
-        len({one.memory for one in missing} & there),
+        len({one.memory for one in missing} & (there - gone)),
+        len(gone),
+        other,
+        agreed,
     )
 
 
@@ -86,16 +106,82 @@ def restored(data: str, store: str, export: Export, *, purged: bool) -> int:
         finish(data)
         with closing(open_store(data, store)) as opened:
             plan = planned(data, opened.path, export, purged=purged)
-            with opened.unit() as unit:
-                unit.take_in(harmless(one, screened) for one in plan.missing)
+            _part(opened, plan.agreed)
+            if rows := [*_purges(data, plan)]:
+                bury(data, rows, now_ms())
+
+            def beside(unit: SqliteUnit, _: list[Record]) -> None:
                 _come_again(unit, plan.again)
                 _put_vectors(unit, export)
-                for key, value in export.learned.items():
-                    unit.db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", (key, value))
+
+            take_in(opened, data, store, [harmless(one, screened) for one in plan.missing], beside)
             opened.maintain()
-        _settle(data, export, plan)
-    publish(data)
+        texts = [parts[records.TEXT] for parts in plan.again.values() if records.TEXT in parts]
+        dig_up_texts(data, (said["text"] for said in texts))
+        dig_up(data, (), {said["note"] for said in texts})
+    if plan.again:
+        publish(data)
     return sum(records.TEXT in parts for parts in (*plan.memories.values(), *plan.again.values()))
+
+
+def _compared(db: apsw.Connection, found: Sequence[Record]) -> tuple[list[Record], list[Record], int | None, int]:
+    """Return records by the hosts that they have here, those that are missing, `agreed` and how many say otherwise.
+
+    Two files that go on under one host's name are copies of one another. If the host is ours, our records beyond those
+    that are the same get another; of any other host the file's records do, the same one at every import.
+    """
+    ours = db.execute("SELECT name FROM host WHERE id = ?", (record_log.OURS,)).get or ""
+    here = {(host, n): (total, said) for host, n, total, *said in db.execute(_HERE)}
+    known = {number for number, (_, said) in here.items() if said[2]}
+    last = max((n for host, n in here if host == ours), default=0)
+    named, missing, agreed, other = list[Record](), list[Record](), None, 0
+
+    def differs(one: Record) -> bool:
+        said = here.get((one.host, one.n), (0, None))[1]
+        if said is None:
+            return one.host == ours and one.n > last
+        return "" not in {said[2], one.memory} and said != [one.at, one.act, one.memory, one.kind]
+
+    for host, its in groupby(sorted(found, key=lambda one: (one.host, one.n)), key=lambda one: one.host):
+        numbered = list(its)
+        apart = next((n for n, one in enumerate(numbered) if differs(one)), len(numbered))
+        same, beyond = numbered[:apart], numbered[apart:]
+        if beyond and host == ours:
+            agreed = beyond[0].n - 1
+        elif beyond:
+            name = blake2b(ascii((host, *beyond[0][1:6])).encode(), digest_size=8).hexdigest()
+            beyond = [one._replace(host=name, n=one.n - beyond[0].n + 1) for one in beyond]
+        missing += [one for one in same if (one.host, one.n) not in known]
+        missing += beyond if host == ours else [one for one in beyond if (one.host, one.n) not in known]
+        named += [*same, *beyond]
+        other += sum(_otherwise(db, one, here[host, one.n][0]) for one in same if (host, one.n) in here)
+    return named, missing, agreed, other
+
+
+def _otherwise(db: apsw.Connection, one: Record, total: int) -> bool:
+    """Whether a record says otherwise here, secrets and what is purged aside."""
+    if not one.body or one.sum == total:
+        return False
+    [ours] = record_log.every(db, one.host, one.n - 1, 1)
+    return bool(ours.body) and within(ours.body, masked) != within(one.body, masked)
+
+
+def _part(store: SqliteStore, agreed: int | None) -> None:
+    """Have a store go on under another name than its copy."""
+    if agreed is not None:
+        with store.unit() as unit:
+            unit.follow(record_log.renew_host(unit.db, agreed))
+
+
+def _purges(data: str, plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield what was purged where the export is from, and is to stay away from now on."""
+    known = set(Tombstones.rows(data))
+    for one in plan.missing:
+        if one.kind == "purged":
+            note = one.said.get("note")
+            row = (note, one.memory) if note else (one.memory, WHOLE)
+            if row not in known:
+                yield row
 
 
 def _named_again(uid: str, buried: Tombstones) -> str:
@@ -116,15 +202,3 @@ def _put_vectors(unit: SqliteUnit, export: Export) -> None:
         number, row = unit.embedder(one.made_by), row_of(unit.db, one.memory)
         if row and not vectors.unpacked(unit.db, number, [row]):
             unit.put_vectors(number, [(row, 0, one.planes, one.squares)])
-
-
-def _settle(data: str, export: Export, plan: Plan) -> None:
-    """Keep from now on what was purged where the export is from, and let go of what has come back."""
-    notes = {parts[records.TEXT]["note"] for parts in plan.again.values() if records.TEXT in parts}
-    dig_up_texts(data, (parts[records.TEXT]["text"] for parts in plan.again.values() if records.TEXT in parts))
-    dig_up(data, (), notes)
-    known = set(Tombstones.rows(data))
-    here = {parts[records.TEXT]["note"] for parts in plan.memories.values()} | plan.memories.keys() | plan.rules.keys()
-    fresh = [one for one in dict.fromkeys(export.purged) if one not in known and here.isdisjoint(one)]
-    if fresh:
-        bury(data, fresh, now_ms())

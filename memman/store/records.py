@@ -33,6 +33,9 @@ KIND_OF = {how: kind for kind, hows in KINDS.items() for how in hows}
 # Verbs that no list of changes shows: what they say stands in the line of another, or concerns no reader.
 SILENT = ("settle", "cause", "support", "name", "note", "refuse", "take over")
 
+# How the act of a host begins that took over a store of an earlier schema.
+TAKEN_OVER = "taken over by "
+
 # The parts of a memory's state: each record sets some of them, and the last one to set a part has its way. A part of
 # which there may be several is named with its key: `evidence ["said","session"]`.
 TEXT, STATUS, SCOPE, VISIBILITY = "text", "status", "scope", "visibility"

@@ -4,9 +4,8 @@ import json
 
 from memman.clock import now_ms
 from memman.secrets import screened
-from memman.secrets.leaks import through
 from memman.store.records import KIND_OF, KINDS, Record, lost
-from memman.store.shapes import wrong
+from memman.store.shapes import harmless, wrong
 
 
 class Malformed(Exception):
@@ -24,13 +23,6 @@ def read(line: str, host: str, number: int) -> Record:
         says = wrong(found, now_ms()) or ("" if (found.host, found.n) == (host, number) else "it has another number")
         if says or not (found.body or found.kind != "purged"):
             raise Malformed(f"record {number} of host {host} is not what memman writes: {says or 'it is empty'}")
-        if not found.body:
-            return found
-        said = json.loads(found.body)
-        said["set"] = {name: value for name, value in said.get("set", {}).items() if screened(name) == name}
-        said = through(said)
-        text = json.dumps({name: value for name, value in said.items() if name != "set" or value},
-                          ensure_ascii=False, separators=(",", ":"), allow_nan=False)  # fmt: skip
-        return found._replace(body=text, author=screened(found.author))
+        return harmless(found, screened)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Malformed(f"record {number} of host {host} is not what memman writes") from error

@@ -1,8 +1,8 @@
-"""Taking in the records of other hosts: into the log, and from there into all that recall reads."""
+"""Reading what other hosts have said in a folder, and what of it is to be compared with what was learned here."""
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -10,16 +10,10 @@ from typing import Any
 
 import apsw
 
-from memman.clock import now_ms
-from memman.locks import exchanging
 from memman.model.errors import NewerSchema
-from memman.model.vocabulary import BUILTIN
-from memman.queue.notes import Queue
-from memman.recovery.purge import follow, scrubbed
-from memman.secrets.leaks import within
-from memman.sqlite import LISTED
+from memman.recovery.taking_in import take_in
 from memman.store.records import Record
-from memman.store.sqlite import index, purge, record_log, rules, vectors
+from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
 from memman.sync import segment, shape
@@ -27,7 +21,6 @@ from memman.sync.folder import Folder
 from memman.sync.key import Key, TooLarge, Unreadable
 from memman.sync.say import Reach
 from memman.sync.segment import Header, Name
-from memman.upkeep.rules import publish
 
 # Records taken in at once.
 _PART = 20_000
@@ -146,54 +139,13 @@ def _differ(one: Record, other: Record) -> bool:
 
 
 def take(store: SqliteStore, data: str, name: str, found: Arrived, reach: Reach, *, compare: bool) -> int:
-    """Add records, all of them or none, with what follows from them; return how many were new.
+    """Add records, all of them or none, with what follows from them; return how many were new."""
 
-    Vectors and edges of nearness are left to drains.
-    """
-    gone = _purged(store.db, found.records)
-    with exchanging(data), closing(Queue(data)) as queue:
-        made = follow(data, name, queue, gone).rules if gone else ()
-        reach("sync:purged", None)
-        with store.unit() as unit:
-            around = unit.touched([*store.reader.located(gone)])
-            new = record_log.add(unit.db, found.records)
-            again = _redacted(unit.db, new)
-            unit.follow([*new, *again])
-            if gone:
-                rules.purge(unit, [one["uid"] for one in made if index.state(unit.db, one["uid"])], now_ms())
-                vectors.wipe(unit.db, around, BUILTIN)
-                purge.forget_samples(unit.db)
-            if compare:
-                _to_compare(unit, new, found)
-        store.reader.forget_partitions()
-        reach("sync:added", None)
-        if gone:
-            scrubbed(data, queue, {name: store})
-        for one in new:
-            if one.kind == "noted" and one.said["set"].get(index.RECEIPT, {}).get("outcome") == purge.OUTCOME:
-                queue.drop(one.memory)
-    if any(one.kind in {"rule", "purged"} or index.RULE in one.body for one in new):
-        publish(data)
-    return len(new)
+    def compared(unit: SqliteUnit, new: list[Record]) -> None:
+        if compare:
+            _to_compare(unit, new, found)
 
-
-def _purged(db: apsw.Connection, records: Iterable[Record]) -> list[str]:
-    """Return what was purged elsewhere and is still here, memories and rules."""
-    uids = json.dumps([one.memory for one in records if one.kind == "purged"])
-    sql = f"SELECT uid FROM memory WHERE uid {LISTED} UNION SELECT uid FROM rule WHERE uid {LISTED}"
-    return [uid for (uid,) in db.execute(sql, (uids, uids))]
-
-
-def _redacted(db: apsw.Connection, new: Iterable[Record]) -> list[Record]:
-    """Take the secrets out of what is known here of memories out of which they were taken elsewhere."""
-    found = []
-    for uid in dict.fromkeys(one.memory for one in new if one.kind == "redacted"):
-        rows: list[Any] = db.execute("SELECT id, body FROM record WHERE memory = ?", (uid,)).fetchall()
-        for number, body in rows:
-            if body and (clean := within(body)) != body:
-                record_log.rewrite(db, number, clean)
-                found += record_log.of(db, uid)
-    return found
+    return len(take_in(store, data, name, found.records, compared, reach))
 
 
 def _to_compare(unit: SqliteUnit, new: Iterable[Record], found: Arrived) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from memman.model.verbs import ALLOWED
 from memman.store.opening import open_store
+from memman.store.records import named
 from tests.security.every_verb import CALLS, LEAVES, made
 from tests.support.kinds import KINDS, over
 from tests.support.providers import ScriptedProvider
@@ -191,29 +192,26 @@ def test_no_verb_writes_a_token(box):
     assert [args for token, args in given.items() if token.encode() in left] == []
 
 
+SPOILED = {
+    "text", "summary", "origin", "detail", "pattern", "repository", "path", "cwd", "host", "agent", "session", "user",
+    "why", "entities", "keywords",
+}  # fmt: skip
+
+
 def spoiled(value, token):
-    """Put a token behind every text of a line of an export that says anything, and add what is seldom there."""
-    if isinstance(value, list):
-        return [spoiled(one, token) for one in value]
+    """Put a token behind every text of a line of an export that says anything; a record's host is no text."""
     if not isinstance(value, dict):
         return value
-    names = (
-        "text",
-        "summary",
-        "origin",
-        "detail",
-        "pattern",
-        "repository",
-        "path",
-        "cwd",
-        "host",
-        "agent",
-        "session",
-        "user",
-    )
-    more = {"aliases": [[token, "mirror"]], "marks": {token: token}, "entities": [token]} if "marks" in value else {}
-    said = {name: f"{one} {token}" if name in names else spoiled(one, token) for name, one in value.items()}
-    return said | more
+    said = {name: spoiled(one, token) for name, one in value.items()}
+    for name in SPOILED & said.keys() - ({"host"} if "n" in said else set()):
+        match said[name]:
+            case str(text):
+                said[name] = f"{text} {token}"
+            case [*texts]:
+                said[name] = [*texts, token]
+    if "set" in said:
+        said["set"] |= {named("file", token): "abc", named("evidence", "said", token): 1}
+    return said
 
 
 def test_an_import_writes_no_token(box, home):

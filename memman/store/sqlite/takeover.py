@@ -58,7 +58,7 @@ def take_over(db: apsw.Connection, statements: str) -> None:
     db.execute("ALTER TABLE receipt DROP COLUMN changed")
     states = _told(changes)
     changes = sorted((*changes, *_left(db, uids, states)), key=lambda change: change[0])
-    taken = "taken over by " + record_log.host(db)  # two machines take over each its own store: two acts
+    taken = records.TAKEN_OVER + record_log.host(db)  # two machines take over each its own store: two acts
     for at, act, uid, how, said in changes:
         record_log.append(db, at, act or taken, uid, KIND_OF[how], body(how, **said))
     db.execute("DROP TABLE log_before")

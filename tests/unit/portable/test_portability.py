@@ -15,6 +15,7 @@ from memman.store.records import TEXT, states_of
 from memman.store.sqlite import vectors
 from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.store import SqliteStore
+from tests.support.machines import current, done, machine, told
 from tests.support.portable import answers, filled
 
 
@@ -80,6 +81,50 @@ def test_a_dash_is_standard_output_and_options_that_do_not_go_together_are_refus
         done = box.memman("export", *args)
         assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
     assert not {"-", "x", "x.jsonl"} & {path.name for path in box.data.parent.iterdir()}
+
+
+def test_two_copies_of_a_data_folder_take_each_other_in(box):
+    """Each has records of the same host and numbers that say something else: all of it is everywhere in the end."""
+    one, other, third = (machine(box, name) for name in ("one", "other", "third"))
+    told(one, "The billing service listens on port 9110.")
+    shutil.copytree(one.data, other.data)
+    told(one, "The wiki lives at handbook dot example.")
+    told(other, "The heron is the mascot of the team.")
+    told(other, "Kafka topics are named by team and event.")
+    first, second = exported(one, "first.jsonl"), exported(other, "second.jsonl")
+    assert "imported 2 memories" in imported(third, first)
+    for each in (third, third, one, one):
+        imported(each, second)
+    imported(other, first)
+    imported(third, exported(other, "third.jsonl"))
+    assert len(current(third)) == 4
+    assert current(one) == current(other) == current(third)
+    assert "imported 0 memories" in imported(third, second)
+    told(one, "The lift is inspected in May.")
+    assert "imported 1 memory" in imported(other, exported(one, "fourth.jsonl"))
+    assert len(set(one.store("SELECT text FROM memory"))) == len(one.store("SELECT text FROM memory")) == 5
+    assert troubles(str(one.store_path()), STEPS) == ""
+
+
+def test_what_was_purged_where_an_export_is_from_is_purged_here(box):
+    """The preview says so, nothing of it stays in any file, no older export brings it back; no change goes unsaid."""
+    one, other = machine(box, "one"), machine(box, "other")
+    for text in ("The zanzibar vault opens with a quokka token.", "The heron is the mascot of the team."):
+        told(one, text)
+    first = exported(one)
+    imported(other, first)
+    [uid] = one.store("SELECT uid FROM memory WHERE text LIKE '%quokka%'")
+    done(one, "purge", uid)
+    second = exported(one, "second.jsonl")
+    assert "1 purged there, to be purged here" in done(other, "import", str(second), "--dry-run")
+    assert "imported 0 memories, 1 purged" in imported(other, second)
+    done(other, "scheduler", "drain")
+    files = [path for path in other.data.rglob("*") if path.is_file()]
+    assert not [path for path in files if b"quokka" in path.read_bytes()]
+    assert uid in (other.data / "purged").read_text()
+    assert "imported 0 memories" in imported(other, first)
+    first.write_text(first.read_text().replace("the mascot", "a friend"))
+    assert "records that say otherwise here: 1" in imported(other, first)
 
 
 def vault(box):
