@@ -66,6 +66,10 @@ ENDING = (UPDATE, DELETE)
 ENDS, MAY_END, STANDS_BEFORE = "ends", "may end", "stands before"
 CONTRADICTS, MAY_CONTRADICT = "contradicts", "may contradict"
 
+# How a memory stands, the best first: it holds, only an agent says so, it is uncertain, nobody trusted said it, it is
+# past its end. Unasked a model is told what is no worse than uncertain.
+HOLDS, LONE, UNCERTAIN, UNTRUSTED, ENDED = range(5)
+
 # Most that reliability adds to a hit's score or takes from it, as a share of the score.
 CLAMP = 0.05
 # Half a day: who runs an agent can give it any number of sessions at one sitting, and what they say is one statement.
@@ -171,6 +175,17 @@ def vouches(new: Statement, old: Statement) -> bool:
 def confirms(mine: str, other: str) -> bool:
     """Whether what is of source `mine` confirms what is of source `other` and says the same."""
     return trusted(mine) or rank(mine) <= rank(other)
+
+
+def standing(one: Statement, now: int, *, doubted: bool = False) -> int:
+    """Return how a memory stands; `doubted`: another may replace it, or stands against it, or its file has changed."""
+    if one.ends_at is not None and one.ends_at <= now:
+        return ENDED
+    if not allowed(one.source, UNASKED):
+        return UNTRUSTED
+    if doubted or (one.lone and PROMPTED in one.evidence):
+        return UNCERTAIN
+    return LONE if one.lone else HOLDS
 
 
 def apart(one: int, other: int) -> bool:

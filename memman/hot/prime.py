@@ -5,7 +5,7 @@ from zlib import crc32
 
 import apsw
 
-from memman.belief import REPORTED, SAID_AS, TRUSTED, USER
+from memman.belief import HOLDS, TRUSTED, USER
 from memman.config.command import command
 from memman.config.places import queue_path, reach_path, rules_path, store_path
 from memman.config.shown import RECEIPTS
@@ -200,11 +200,8 @@ def _aside(ends_at: int | None, before: str | None) -> tuple[str, ...]:
 
 
 def _kind(hit: Hit) -> int:
-    if hit.maybe_replaced_by or set(hit.labels) - {UNCONFIRMED, SAID_AS[REPORTED]}:
-        return 3
-    if UNCONFIRMED in hit.labels:
-        return AGENTS
-    return int(not (hit.row.category == WISH and hit.row.source == USER))
+    wish = hit.standing == HOLDS and hit.row.category == WISH and hit.row.source == USER
+    return 0 if wish else 1 + hit.standing
 
 
 def _newest(reader: SqliteReader, rows: "list[MemoryRow]", filters: Filters) -> list[Hit]:

@@ -6,7 +6,7 @@ but for the user's notes.
 
 import time
 
-from memman.belief import UNASKED, allowed
+from memman.belief import UNCERTAIN
 from memman.config.places import reach_path, store_path
 from memman.hot.frame import framed, harmless
 from memman.hot.passages import lookups, question
@@ -102,7 +102,7 @@ def _bearing_on_work(data: str, store: str, here: "Here", said: str) -> "list[Hi
     recalls = RecallSession(data, store, waiting_of="user")
     filters = Filters(every=True, here=here, inside=True)
     hits = recalls.hits(said[:_FIRST_LONGEST], filters, _FIRST_LOOKED_AT, close=_CLOSE)
-    sure = [hit for hit in hits if hit.confidence >= FIRST_SURE and allowed(hit.row.source, UNASKED) and not hit.ended]
+    sure = [hit for hit in hits if hit.confidence >= FIRST_SURE and hit.standing <= UNCERTAIN]
     told = _threads(recalls.reader, sure, here) if recalls.reader else sure
     recalls.close()
     return newer_first(told)
@@ -136,8 +136,8 @@ def recalled(data: str, store: str, here: "Here", uids: "list[str]") -> dict[str
 def _holding(reader: "SqliteReader", ids: "Iterable[int]", scopes: "frozenset[int] | None") -> "list[Hit]":
     """Return those of these memories that hold now in one of these scopes, the newest first."""
     rows = reader.shown_rows(sorted(reader.filtered(ids, Filters(scopes=scopes)), reverse=True))
-    hits = [Hit(row, score=0.0, confidence=1.0) for row in rows if allowed(row.source, UNASKED)]
-    return [hit for hit in labelled(reader, hits, time.time_ns() // 1_000_000) if not hit.ended]
+    hits = labelled(reader, [Hit(row, score=0.0, confidence=1.0) for row in rows], time.time_ns() // 1_000_000)
+    return [hit for hit in hits if hit.standing <= UNCERTAIN]
 
 
 def _hits(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
@@ -146,7 +146,7 @@ def _hits(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
     recalls = RecallSession(data, store, waiting_of="user")
     for passage in filter(telling, lookups(recalls.reader, said)):
         found = recalls.hits(passage, Filters(every=True, here=here, inside=True), _LOOKED_AT, close=_CLOSE)
-        found = [hit for hit in found if allowed(hit.row.source, UNASKED) and not hit.ended]
+        found = [hit for hit in found if hit.standing <= UNCERTAIN]
         known = {hit.row.uid: hit for hit in found}
         newer = {hit.via[1]: hit for hit in found if hit.via}
         kept = bearing(found, passage)

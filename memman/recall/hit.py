@@ -1,6 +1,6 @@
 """What recall's stages hand on: an anchor, the memory read, a hit. None is changed once it is made. Hot."""
 
-from memman.model.text import ENDED
+from memman.belief import ENDED, HOLDS
 from memman.recall.confidence import LOW
 from memman.store import MemoryRow
 
@@ -77,12 +77,13 @@ class Hit(Stage):
     """A memory, or a note that is not drained yet, as it is shown.
 
     `cosine` is that of the built-in vector, `alike` are uids of hits that say the same, `until` is how long
-    `maybe_replaced_by` stands before it, `against` what it contradicts, unconfirmed, `aside` what is told behind it.
+    `maybe_replaced_by` stands before it, `against` what it contradicts, unconfirmed, `aside` what is told behind it,
+    `standing` how it stands (`belief.standing`).
     """
 
     __slots__ = (
         "against", "alike", "aside", "author", "confidence", "cosine", "coverage", "labels", "maybe_replaced_by",
-        "read", "reliability", "rerank", "row", "scope", "score", "until", "verified", "via", "visibility",
+        "read", "reliability", "rerank", "row", "scope", "score", "standing", "until", "verified", "via", "visibility",
     )  # fmt: skip
 
     def __init__(
@@ -106,6 +107,7 @@ class Hit(Stage):
         until: int | None = None,
         verified: bool = False,
         aside: tuple[str, ...] = (),
+        standing: int = HOLDS,
     ) -> None:
         self.row, self.score, self.confidence = row, score, confidence
         self.coverage, self.cosine, self.read, self.via = coverage, cosine, read, via
@@ -113,7 +115,7 @@ class Hit(Stage):
         self.against = against
         self.scope, self.labels, self.reliability = scope, labels, reliability
         self.author, self.visibility, self.until, self.verified = author, visibility, until, verified
-        self.aside = aside
+        self.aside, self.standing = aside, standing
 
     @property
     def id(self) -> int:
@@ -133,7 +135,7 @@ class Hit(Stage):
     @property
     def ended(self) -> bool:
         """Whether it is past its end."""
-        return any(label.startswith(ENDED) for label in self.labels)
+        return self.standing == ENDED
 
     @property
     def after(self) -> str | None:

@@ -6,7 +6,7 @@ import time
 
 import apsw
 
-from memman.belief import BEYOND, allowed
+from memman.belief import BEYOND, ENDED, HOLDS, allowed
 from memman.config.scope import PERSONAL, label, path_of
 from memman.model.terms import stems
 from memman.model.text import outdated
@@ -81,7 +81,8 @@ def pending(notes: list[WaitingRow], query: "Query", filters: "Filters") -> list
         if filters.least is None or sure >= filters.least:
             score = covered * query.weight(note.queued_at)
             told = outdated(note.ends_at, None, time.time_ns() // 1_000_000)
-            hits.append(Hit(_memory(note), score, sure, covered, scope=_scope(note, filters), labels=(*told,)))
+            stands, scope = ENDED if told else HOLDS, _scope(note, filters)
+            hits.append(Hit(_memory(note), score, sure, covered, scope=scope, labels=(*told,), standing=stands))
     return sorted(hits, key=lambda hit: -hit.score)
 
 

@@ -90,6 +90,26 @@ def test_the_user_vouches_for_what_nobody_did():
     assert not vouches(Statement("agent"), Statement("web"))
 
 
+@pytest.mark.parametrize(
+    ("one", "doubted", "found"),
+    [
+        (Statement("user"), False, belief.HOLDS),
+        (Statement("user", [belief.PROMPTED, belief.REPORTED]), False, belief.HOLDS),
+        (Statement("agent", [belief.REPORTED]), False, belief.LONE),
+        (Statement("agent", [belief.SAID, belief.PROMPTED]), False, belief.HOLDS),
+        (Statement("agent", [belief.PROMPTED]), False, belief.UNCERTAIN),
+        (Statement("user"), True, belief.UNCERTAIN),
+        (Statement("web", [belief.APPROVED]), True, belief.UNTRUSTED),
+        (Statement("user", ends_at=5), True, belief.ENDED),
+        (Statement("user", ends_at=6), False, belief.HOLDS),
+    ],
+)
+def test_a_memory_stands_as_the_worst_that_is_known_of_it(one, doubted, found):
+    """At a moment; the order of the values is that of lists."""
+    assert belief.standing(one, 5, doubted=doubted) == found
+    assert belief.HOLDS < belief.LONE < belief.UNCERTAIN < belief.UNTRUSTED < belief.ENDED
+
+
 def test_what_never_ends_outlasts_all_that_does():
     """And nothing outlasts it."""
     assert outlasts(None, 5)
