@@ -113,7 +113,7 @@ PAGES = {
 }
 # Tables within pages that are otherwise written by hand, each between two comments.
 PARTS = {
-    "docs/pipeline.md": {"stages": lambda: _table(("stage", "what", "journal", "waits for"), _stage_rows())},
+    "docs/concepts.md": {"stages": lambda: _table(("stage", "what", "journal", "waits for"), _stage_rows())},
     "docs/providers.md": {
         "providers": lambda: _table(("", "provider", "default endpoint", "default models"), _provider_rows())
     },

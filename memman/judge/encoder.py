@@ -16,7 +16,7 @@ from memman.embed.bert import CLS, EPSILON, SEP, Bert, batches, gelu, load
 
 # After so many layers a pair is left of which the newer statement no more probably than this bears on the older one.
 EARLY, UNLIKELY = 2, 0.03
-# Layers after which it shows best what a statement holds for: of the six this one tells most (docs/judge.md).
+# Layers after which it shows best what a statement holds for: of the six this one tells most.
 MANNER = 3
 # A newer statement, and the older ones it is compared with.
 Group = tuple[Sequence[int], Sequence[Sequence[int]]]

@@ -1,4 +1,4 @@
-"""All of a note or nothing: receipt first, then memories, verdicts, edges and log, in one transaction."""
+"""Store a note's receipt, memories, verdicts, edges and log in one transaction, or nothing."""
 
 import asyncio
 import json

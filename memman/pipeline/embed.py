@@ -1,4 +1,4 @@
-"""Vectors of the facts: the built-in ones are there already, a configured embedder adds its own."""
+"""Add the vectors of a configured embedder; the built-in ones exist already."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Facts made fit to store: only what the note really names, and only what adds to the fact's own text."""
+"""Keep only the names that are in the note, and the keywords that add to the fact's text."""
 
 from dataclasses import replace
 

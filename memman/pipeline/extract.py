@@ -1,4 +1,4 @@
-"""Note → facts, with category, importance, entities, keywords, questions, summary and scope in the same call."""
+"""Extract facts from a note, with category, importance, entities, keywords, questions, summary and scope."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Each fact against its candidates: what it makes out of date, what is known already, what caused what."""
+"""Compare each fact with its candidates: what it replaces, what is known already, what caused what."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Secrets out, before anything else sees the note."""
+"""Remove secrets before any other stage sees the note."""
 
 from dataclasses import replace
 

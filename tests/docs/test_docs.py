@@ -18,17 +18,34 @@ def test_generated_pages_are_up_to_date() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def anchor(heading: str) -> str:
+    """Return the anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w -]", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)).strip().lower().replace(" ", "-")
+
+
 def test_links_between_pages_lead_somewhere() -> None:
-    """Every relative link in the README and the docs names a file that exists."""
+    """Every relative link in the README and the docs names a file that exists, and a heading that it has."""
     links = [
-        (page, target)
-        for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
-        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text())
+        (page, *target.partition("#")[::2])
+        for page in [
+            *ROOT.glob("*.md"),
+            *ROOT.glob("docs/**/*.md"),
+            *ROOT.glob("tools/*/*.md"),
+            *ROOT.glob("bench/**/*.md"),
+        ]
+        for target in re.findall(r"\]\(([^)]+?)\)", page.read_text())
         if "://" not in target
     ]
+    lost = []
+    for page, target, heading in links:
+        leads = page.parent / target if target else page
+        if not leads.exists():
+            lost.append((page.name, target))
+        elif heading and heading not in map(anchor, re.findall(r"(?m)^#+ (.*)$", leads.read_text())):
+            lost.append((page.name, f"{target}#{heading}"))
 
     assert len(links) > 20
-    assert [(page.name, target) for page, target in links if not (page.parent / target).exists()] == []
+    assert lost == []
 
 
 def removes_secrets(module: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Edges from a note's facts to what is stored: one file per kind of edge."""
+"""Link a note's facts to stored memories, one module per kind of edge."""
 
 from collections.abc import Callable
 from dataclasses import replace
