@@ -1,30 +1,30 @@
 """`memman backup`: create, list, verify, restore, remove, schedule."""
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from memman.commands.person import confirm
-from memman.commands.printing import ago, as_data, bar, pairs, printed, size, table, text, when
-from memman.commands.verb import Group, data_options, json_option, said_store, starting, store_option
+from memman.commands.printing import Progress, ago, complain, lines, pairs, size, table, text, unseen, when
+from memman.commands.verb import Group, said_store, starting, store_option
 from memman.config.places import data_dir
 from memman.model.errors import DamagedFile
 from memman.model.plural import counted
-from memman.recovery.manifest import NEWEST, Manifest, backups_path, found, listed
+from memman.recovery.manifest import NEWEST, Manifest, backups_path, found
+from memman.recovery.manifest import listed as manifests
 
 if TYPE_CHECKING:
     from memman.recovery.restore import Restored
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    return starting([*listed(data_dir()), NEWEST], begun)
+    return starting([*manifests(data_dir()), NEWEST], begun)
 
 
-identified = click.argument("id_", metavar="ID", shell_complete=_complete)
+id_argument = click.argument("part", metavar="ID", shell_complete=_complete)
 
 
 @click.group(cls=Group)
@@ -36,119 +36,93 @@ def backup() -> None:
     """
 
 
-@backup.command()
+def _held(made: Manifest) -> str:
+    held = f"{counted(len(made.stores), 'store')}, {counted(made.memories, 'memory')}"
+    return f"{held}, {size(sum(part.bytes for part in made.parts))}"
+
+
+@backup.verb(
+    store=False,
+    shows=lambda made: text(f"{made.id}  {_held(made)}, verified"),
+    bar=("backing up", "no backup was taken"),
+)
 @click.argument("label", required=False, default="")
-@data_options
-def create(label: str, as_json: bool) -> None:
+@store_option
+def create(label: str = "", *, progress: Progress = unseen) -> Manifest:
     """Back up the queue and every store, or one store with --store; nothing has to stop meanwhile.
 
     API keys and the env file are not included.
     """
     from memman.recovery.backup import take
 
-    with bar("backing up", "no backup was taken") as progress:
-        made = take(data_dir(), label=label, store=said_store(), progress=progress)
-    if not printed(asdict(made), as_json=as_json):
-        text(f"{made.id}  {_held(made)}, verified")
+    return take(data_dir(), label=label, store=said_store(), progress=progress)
 
 
-@backup.command("list")
-@json_option
-def list_(as_json: bool) -> None:
+def _row(one: Manifest | dict[str, Any]) -> tuple[str, ...]:
+    if isinstance(one, dict):
+        return one["id"], "?", "?", "its manifest cannot be read"
+    how = "scheduled" if one.automatic else f"by {one.taken_by}"
+    return one.id, when(one.at), ago(one.at), f"{_held(one)}, {how}"
+
+
+@backup.verb("list", store=False, shows=lambda backups: table(map(_row, backups), 300))
+def listed() -> list[Manifest | dict[str, Any]]:
     """List the backups, newest first."""
-    found = listed(data_dir())
-    if not printed(
-        [asdict(made) if made else {"id": name, "damaged": True} for name, made in found.items()], as_json=as_json
-    ):
-        table([_row(name, made) for name, made in found.items()], 300)
+    return [made or {"id": name, "damaged": True} for name, made in manifests(data_dir()).items()]
 
 
-@backup.command()
-@identified
-@json_option
-def verify(id_: str, as_json: bool) -> None:
+def _print_sound(one: dict[str, Any]) -> None:
+    if one["sound"]:
+        text(f"{one['id']}  {one['held']}, verified")
+    else:
+        complain(f"backup {one['id']} is damaged: {'; '.join(one['faults'])}")
+
+
+@backup.verb(
+    store=False,
+    shows=_print_sound,
+    code=lambda one: 0 if one["sound"] else DamagedFile.exit_code,
+    bar=("verifying", "nothing was changed"),
+)
+@id_argument
+def verify(part: str, *, progress: Progress = unseen) -> dict[str, Any]:
     """Verify a backup: checksums, database integrity and row counts."""
     from memman.recovery.backup import faults, told
 
-    name = found(data_dir(), id_)
+    name = found(data_dir(), part)
     folder = f"{backups_path(data_dir())}/{name}"
     manifest = Manifest.load(folder)
-    parts = manifest.parts
-    with bar("verifying", "nothing was changed") as progress:
-        wrong = list(faults(folder, told(parts, count(1), len(parts), progress)))
-    if as_json:
-        as_data({"id": name, "sound": not wrong, "faults": wrong})
-    if wrong:
-        raise DamagedFile(f"backup {name} is damaged: {'; '.join(wrong)}")
-    if not as_json:
-        text(f"{name}  {_held(manifest)}, verified")
+    wrong = list(faults(folder, told(manifest.parts, count(1), len(manifest.parts), progress)))
+    return {"id": name, "sound": not wrong, "faults": wrong, "held": _held(manifest)}
 
 
-@backup.command()
-@identified
+def _ask_to_restore(part: str, to: str | None) -> None:
+    name = found(data_dir(), part)
+    if to is None:
+        what = f"the current store {said_store()!r}" if said_store() else "all current stores"
+        confirm(f"Replace {what} with backup {name}?")
+
+
+@backup.verb(
+    store=False,
+    asks=_ask_to_restore,
+    shows=lambda done: lines(line for one in done for line in _told(one)),
+    bar=("restoring", "each store is whole, as it was or as the backup has it; the same command brings back the rest"),
+)
+@id_argument
 @click.option("--to", metavar="NAME", help="Restore one store under this new name, next to the existing ones.")
-@data_options
-def restore(id_: str, to: str | None, as_json: bool) -> None:
+@store_option
+def restore(part: str, to: str | None = None, *, progress: Progress = unseen) -> "list[Restored]":
     """Restore every store of a backup, or one store with --store.
 
     The current stores are moved aside. Notes that were queued at the time are queued again unless already stored.
     """
     from memman.recovery.restore import restore as bring_back
 
-    name = found(data_dir(), id_)
-    if to is None:
-        what = f"the current store {said_store()!r}" if said_store() else "all current stores"
-        confirm(f"Replace {what} with backup {name}?")
-    kept = "each store is whole, as it was or as the backup has it; the same command brings back the rest"
-    with bar("restoring", kept) as progress:
-        done = bring_back(data_dir(), name, store=said_store(), to=to, progress=progress)
-    if not printed([asdict(one) for one in done], as_json=as_json):
-        for line in (line for one in done for line in _told(one)):
-            text(line)
+    return bring_back(data_dir(), found(data_dir(), part), store=said_store(), to=to, progress=progress)
 
 
-@backup.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=_complete)
-def remove(ids: tuple[str, ...]) -> None:
-    """Delete backups permanently."""
-    from memman.locks import backup_lock
-    from memman.recovery.backup import remove as throw_away
-
-    names = [found(data_dir(), id_) for id_ in dict.fromkeys(ids)]
-    confirm("Delete these backups permanently?", listed=names)
-    with backup_lock(data_dir()):
-        for name in names:
-            throw_away(data_dir(), name)
-            text(f"deleted backup {name}")
-
-
-@backup.command()
-@click.argument("every", required=False, metavar="[daily|weekly|off|HOURSh]")
-@click.option("--keep", type=click.IntRange(1, 1000), metavar="N", help="How many scheduled backups to keep.")
-def schedule(every: str | None, keep: int | None) -> None:
-    """Show or set how often a backup is created; those you create yourself are kept until you remove them."""
-    from memman.config.env import Settings, change_all
-
-    said = {"MEMMAN_BACKUP_EVERY": every, "MEMMAN_BACKUP_KEEP": None if keep is None else str(keep)}
-    if every or keep:
-        change_all(data_dir(), {name: value for name, value in said.items() if value is not None})
-    settings = Settings.read(data_dir())
-    pairs({"every": settings["MEMMAN_BACKUP_EVERY"], "keep": settings["MEMMAN_BACKUP_KEEP"]})
-
-
-def _row(name: str, made: Manifest | None) -> tuple[str, ...]:
-    if made is None:
-        return name, "?", "?", "its manifest cannot be read"
-    how = "scheduled" if made.automatic else f"by {made.taken_by}"
-    return name, when(made.at), ago(made.at), f"{_held(made)}, {how}"
-
-
-def _held(made: Manifest) -> str:
-    held = f"{counted(len(made.stores), 'store')}, {counted(made.memories, 'memory')}"
-    return f"{held}, {size(sum(part.bytes for part in made.parts))}"
-
-
-def _told(one: "Restored") -> Iterable[str]:
+def _told(one: "Restored") -> Iterator[str]:
     waiting = f"; {counted(one.waiting, 'note')} queued again for the next drain" if one.waiting else ""
     yield f"restored store {one.store!r}: {counted(one.memories, 'memory')}{waiting}"
     if one.missing is None:
@@ -161,3 +135,35 @@ def _told(one: "Restored") -> Iterable[str]:
         yield f"still purged: {counted(one.purged, 'memory')}; what you remember again is stored again"
     if one.aside:
         yield f"the previous store was moved to {one.aside}"
+
+
+def _ask_to_remove(parts: Sequence[str]) -> None:
+    confirm("Delete these backups permanently?", listed=[found(data_dir(), part) for part in dict.fromkeys(parts)])
+
+
+@backup.verb(store=False, asks=_ask_to_remove, shows=lambda names: lines(f"deleted backup {name}" for name in names))
+@click.argument("parts", nargs=-1, required=True, metavar="ID...", shell_complete=_complete)
+def remove(parts: Sequence[str]) -> list[str]:
+    """Delete backups permanently."""
+    from memman.locks import backup_lock
+    from memman.recovery.backup import remove as throw_away
+
+    names = [found(data_dir(), part) for part in dict.fromkeys(parts)]
+    with backup_lock(data_dir()):
+        for name in names:
+            throw_away(data_dir(), name)
+    return names
+
+
+@backup.verb(store=False, shows=pairs)
+@click.argument("every", required=False, metavar="[daily|weekly|off|HOURSh]")
+@click.option("--keep", type=click.IntRange(1, 1000), metavar="N", help="How many scheduled backups to keep.")
+def schedule(every: str | None = None, keep: int | None = None) -> dict[str, str]:
+    """Show or set how often a backup is created; those you create yourself are kept until you remove them."""
+    from memman.config.env import Settings, change_all
+
+    said = {"MEMMAN_BACKUP_EVERY": every, "MEMMAN_BACKUP_KEEP": None if keep is None else str(keep)}
+    if every or keep:
+        change_all(data_dir(), {name: value for name, value in said.items() if value is not None})
+    settings = Settings.read(data_dir())
+    return {"every": settings["MEMMAN_BACKUP_EVERY"], "keep": settings["MEMMAN_BACKUP_KEEP"]}

@@ -1,12 +1,15 @@
 """`memman config`: set, get, show, unset."""
 
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from memman.commands.person import confirm
-from memman.commands.printing import complain, printed, table, text
-from memman.commands.verb import Group, json_option, place, said_store, starting, store_option
+from memman.commands.place import Place, expected
+from memman.commands.printing import complain, table, text
+from memman.commands.verb import Group, starting, store_option
 from memman.config.env import Settings, change, change_all, drop, known, unknown
 from memman.config.keys import KEYS, Key
 from memman.model.errors import UsageError
@@ -19,11 +22,16 @@ named = click.argument("key", shell_complete=lambda ctx, param, begun: starting(
 
 
 @click.group(cls=Group)
+@store_option
 def config() -> None:
     """Read and change the configuration."""
 
 
-@config.command("set")
+def _outward(name: str, value: str) -> str:
+    return f"{name} to {abbreviated(value) if KEYS[name].secret else value}"
+
+
+@config.verb("set")
 @click.argument(
     "pairs",
     nargs=-1,
@@ -31,66 +39,59 @@ def config() -> None:
     metavar="KEY VALUE [KEY VALUE]...",
     shell_complete=lambda ctx, param, begun: starting(KEYS, begun.upper()),  # noqa: ARG005
 )
-@store_option
-def set_(pairs: tuple[str, ...]) -> None:
+def set_verb(place: Place, pairs: Sequence[str]) -> None:
     """Set keys, all or none; with - a value is read from standard input, which keeps it out of the shell history.
 
     The prefix MEMMAN_ may be left out. With --store MEMMAN_EMBED_ keys are set for one store alone.
     """
-    store, said = _store(), _said(pairs)
+    store, said = _store(place), _said(pairs)
     Settings({}).replaced(said)
     if _SHARED in said:
         from memman.store.postgres.address import parsed
 
         parsed(said[_SHARED])
-    outward = [(name, value) for name, value in said.items() if KEYS[name].outward(value)]
-    if outward:
-        told = (f"{name} to {abbreviated(value) if KEYS[name].secret else value}" for name, value in outward)
-        confirm(f"Set {', '.join(told)}?")
-    change_all(place().data, said, store)
+    if outward := [_outward(name, value) for name, value in said.items() if KEYS[name].outward(value)]:
+        confirm(f"Set {', '.join(outward)}?")
+    change_all(place.data, said, store)
     for name in said:
         text(f"set {name}" + (f" for store {store!r}" if store else ""))
-    _say_unpriced(place().data, store)
+    _say_unpriced(place.data, store)
 
 
-@config.command()
+@config.verb(shows=text)
 @named
-@store_option
-def get(key: str) -> None:
+def get(place: Place, key: str) -> str:
     """Print the current value, even if it is a secret."""
-    text(Settings.load(place().data, _store())[known(key).name])
+    return Settings.load(place.data, _store(place))[known(key).name]
 
 
-@config.command()
+@config.verb()
 @named
-@store_option
-def unset(key: str) -> None:
+def unset(place: Place, key: str) -> None:
     """Restore a key's default, or remove an unknown key."""
-    data = place().data
-    if key in unknown(data):
-        drop(data, key)
+    if key in unknown(place.data):
+        drop(place.data, key)
         text(f"removed {key}")
         return
-    store = _store()
-    _refuse_detaching(data, known(key), store)
-    change(data, key, None, store)
+    store = _store(place)
+    _refuse_detaching(place.data, known(key), store)
+    change(place.data, key, None, store)
     text(f"unset {known(key).name}")
-    _say_unpriced(data, store)
+    _say_unpriced(place.data, store)
 
 
-@config.command()
-@json_option
-def show(as_json: bool) -> None:
+def _print(keys: dict[str, dict[str, Any]]) -> None:
+    table(("*" if one["set"] else " ", name, one["value"] or "-", KEYS[name].help) for name, one in keys.items())
+
+
+@config.verb(shows=_print)
+def show(place: Place) -> dict[str, dict[str, Any]]:
     """Show all keys and values; * marks those that are set."""
-    settings = Settings.read(place().data)
+    settings = Settings.read(place.data)
     for fault in settings.faults:
         complain(fault)
     values = {name: abbreviated(settings[name]) if key.secret else settings[name] for name, key in KEYS.items()}
-    if not printed(
-        {name: {"value": value, "set": name in settings.said} for name, value in values.items()}, as_json=as_json
-    ):
-        rows = ((name, value, KEYS[name].help) for name, value in values.items())
-        table([("*" if name in settings.said else " ", name, value or "-", help_) for name, value, help_ in rows])
+    return {name: {"value": value, "set": name in settings.said} for name, value in values.items()}
 
 
 def _say_unpriced(data: str, store: str) -> None:
@@ -100,7 +101,7 @@ def _say_unpriced(data: str, store: str) -> None:
         complain(trouble)
 
 
-def _said(pairs: tuple[str, ...]) -> dict[str, str]:
+def _said(pairs: Sequence[str]) -> dict[str, str]:
     """Return values by the full names of their keys. Raises UsageError and BadConfig."""
     if len(pairs) % 2:
         raise UsageError(f"{pairs[-1]} has no value: give KEY VALUE, or several such pairs")
@@ -126,11 +127,9 @@ def _refuse_detaching(data: str, key: Key, store: str) -> None:
         )
 
 
-def _store() -> str:
+def _store(place: Place) -> str:
     """Return the store whose own setting is meant, '' for what holds for all. Raises UnknownStore."""
-    from memman.commands.place import expected
-
-    return expected(place()).name if said_store() else ""
+    return expected(place).name if place.named else ""
 
 
 def abbreviated(secret: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import click
 
 from memman.commands.printing import printed, text
-from memman.commands.verb import Command, json_option
+from memman.commands.verb import json_option, verb
 from memman.config.places import data_dir
 from memman.doctor import CHECKS, examine
 from memman.doctor.finding import Context, Finding
@@ -16,7 +16,7 @@ _MARKS = {"ok": "ok", "skipped": "-", "warn": "warn", "fail": "FAIL"}
 _WIDTH = max(map(len, CHECKS))
 
 
-@click.command(cls=Command)
+@verb(store=False)
 @click.option(
     "--check", "names", multiple=True, type=click.Choice(tuple(CHECKS)), help="Run only this check; may be repeated."
 )
@@ -38,9 +38,8 @@ def doctor(names: tuple[str, ...], billable: bool, as_json: bool) -> int:
             _print(name, finding)
     counts = Counter(finding.status for _, finding in findings)
     healthy = not counts["fail"] and not counts["warn"]
-    if not printed(
-        {"healthy": healthy, "findings": [{"check": name} | asdict(found) for name, found in findings]}, as_json=as_json
-    ):
+    told = [{"check": name} | asdict(finding) for name, finding in findings]
+    if not printed({"healthy": healthy, "findings": told}, as_json=as_json):
         text("healthy" if healthy else f"{counted(counts['fail'], 'failure')}, {counted(counts['warn'], 'warning')}")
     return 1 if counts["fail"] else 0
 
@@ -49,5 +48,4 @@ def _print(name: str, finding: Finding) -> None:
     text(f"{_MARKS[finding.status]:<5} {name:<{_WIDTH}}  {finding.says}")
     for label, more in (("note", finding.hint), ("mend", finding.mend)):
         if more:
-            click.echo(f"{'':<{_WIDTH + 6}}  {label}: ", nl=False)
-            text(more)
+            text(f"{'':<{_WIDTH + 6}}  {label}: {more}")

@@ -1,21 +1,61 @@
 """`memman graph`: related, about, link, rebuild."""
 
-from typing import Any
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import click
 
+from memman.clock import now_ms
+from memman.commands import likeness
 from memman.commands.person import confirm
-from memman.commands.printing import ago, bar, holds, labelled, listed, printed, short, table, text
-from memman.commands.verb import Group, data_options, limit_option, place, store_option
-from memman.govern import graph as govern
+from memman.commands.place import Place, looking, reading, standing, steadily, writing
+from memman.commands.printing import Progress, ago, bar, holds, labelled, short, table, text
+from memman.commands.verb import Group, store_option
+from memman.config import stores
+from memman.config.env import Settings
+from memman.config.schedule import refuse_stopped
+from memman.drain.stores import Stores, metered
+from memman.embed import LocalEmbedder
+from memman.govern.held import veiled
+from memman.govern.ids import one_memory
+from memman.llm.batch import MOST
+from memman.locks import drain_lock
+from memman.model.errors import UsageError
 from memman.model.plural import counted
+from memman.model.records import Edge, Fingerprint
+from memman.model.terms import name as compared
+from memman.model.text import SHORT_ID, clean
 from memman.model.vocabulary import EDGE_KINDS, NEWER
+from memman.pipeline.link import LINKERS
+from memman.providers import by_agent, llm_in_force, llm_provider
+from memman.providers.build import builtin_llm
+from memman.store import EdgeRow
+from memman.store.filters import Filters
+from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.index import MANUAL
+from memman.store.sqlite.store import SqliteStore
+from memman.upkeep import causes
+from memman.upkeep.backfill import learn, resolved
+from memman.upkeep.relink import difference, relink, relink_stale
 
 
 @click.group(cls=Group)
 @store_option
 def graph() -> None:
     """Show the edges between memories, add one, or rebuild them."""
+
+
+Direction = Literal["to", "from"]
+_FIELDS = ("uid", "text", "category", "source", "unconfirmed", "scope", "status", "ends_at", "file_changed_at")
+
+
+# What an edge of each kind answers is a chain of them, or one step: what happened around a memory, all that names the
+# same things, why it is so, and what is alike.
+DEPTHS = {"temporal": 2, "entity": 2, "causal": 5, "semantic": 1, NEWER: 1, None: 1}
+# What a memory is to the one that an edge leads to it from.
+_CAUSAL: dict[Direction, str] = {"from": "because", "to": "led to"}
+_LIKENESS: dict[likeness.Finding, str] = {"same": "says the same", "against": "says otherwise", "": ""}
 
 
 _ANSWERS = {
@@ -30,10 +70,31 @@ _all_scopes = click.option(
 )
 
 
-@graph.command()
-@click.argument("id_", metavar="ID")
+def _said(one: dict[str, Any]) -> str:
+    return one["text"] if one["status"] == "current" else f"({one['status']}) {one['text']}"
+
+
+def _print_related(found: dict[str, Any]) -> None:
+    asked = found["memory"]
+    text(f"{short(asked['uid'])}  {labelled(asked)}  {_said(asked)}")
+    rows = [
+        (one["depth"], one["direction"], one["kind"], one["says"], f"{one['weight']:.2f}", *_row(one))
+        for one in found["related"]
+    ]
+    table(rows, heads=("steps", "", "kind", "says", "weight", "id", "source", "text"))
+    if found["elsewhere"]:
+        text(f"{found['elsewhere']} more in other repositories: --all-scopes shows them")
+
+
+def _row(one: dict[str, Any]) -> tuple[str, str, str]:
+    return short(one["uid"]), labelled(one, holds(one)), _said(one)
+
+
+@graph.verb(shows=_print_related, counts=lambda found: len(found["related"]))
+@click.argument("part", metavar="ID")
 @click.option(
     "--edge",
+    "kind",
     type=click.Choice(EDGE_KINDS),
     help="Follow only edges of this kind; " + "; ".join(f"{kind}: {said}" for kind, said in _ANSWERS.items()) + ".",
 )
@@ -43,130 +104,305 @@ _all_scopes = click.option(
     help="Maximum distance in edges  [default: 1; with --edge temporal or entity 2, causal 5]",
 )
 @_all_scopes
-@limit_option
-@data_options
-def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, limit: int, as_json: bool) -> None:
+def related(
+    place: Place,
+    part: str,
+    *,
+    kind: str | None = None,
+    depth: int | None = None,
+    limit: int = 50,
+    everywhere: bool = False,
+) -> dict[str, Any]:
     """Show related memories: nearest and strongest first, those related only in time last.
 
     A cause is marked "because", an effect "led to", and what is alike "says the same" or "says otherwise" where the
     judge is sure.
     """
-    found = listed(
-        lambda most: govern.related(place(), id_, kind=edge, depth=depth, limit=most, everywhere=everywhere),
-        limit,
-        lambda found: len(found["related"]),
-    )
-    if printed(found, as_json=as_json):
-        return
-    asked = found["memory"]
-    text(f"{short(asked['uid'])}  {labelled(asked)}  {_said(asked)}")
-    table(
-        [
-            (
-                one["depth"],
-                one["direction"],
-                one["kind"],
-                one["says"],
-                f"{one['weight']:.2f}",
-                short(one["uid"]),
-                labelled(one, holds(one)),
-                _said(one),
-            )
-            for one in found["related"]
-        ],
-        heads=("steps", "", "kind", "says", "weight", "id", "source", "text"),
-    )
-    if found["elsewhere"]:
-        text(f"{found['elsewhere']} more in other repositories: --all-scopes shows them")
+    with looking(place) as (catalogue, queue):
+        start = one_memory(part, catalogue, queue, place.name)
+        walk = _Walk(catalogue, kind, Filters(history=True), None if everywhere else _here(catalogue))
+        reached = walk.reached(start, DEPTHS[kind] if depth is None else depth, limit)
+        _compare(place, catalogue, walk.alike)
+        asked = catalogue.memories([start])[0]
+        return {
+            "memory": veiled(place, catalogue.reader, asked["uid"], asked),
+            "related": reached,
+            "elsewhere": walk.elsewhere,
+        }
 
 
-@graph.command()
+def _print_about(found: dict[str, Any]) -> None:
+    rows = [(short(one["uid"]), ago(one["valid_from"]), *_row(one)[1:]) for one in found["memories"]]
+    table(rows, heads=("id", "age", "source", "text"))
+
+
+@graph.verb(shows=_print_about, counts=lambda found: len(found["memories"]))
 @click.argument("name")
 @click.option("--history", is_flag=True, help="Show superseded memories too.")
 @_all_scopes
-@limit_option
-@data_options
-def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool) -> None:
+def about(
+    place: Place, name: str, *, limit: int = 50, history: bool = False, everywhere: bool = False
+) -> dict[str, Any]:
     """Show everything that mentions a name, newest first: a service, a host, a file, a ticket, a person."""
-    found = listed(
-        lambda most: govern.about(place(), name, limit=most, history=history, everywhere=everywhere),
-        limit,
-        lambda found: len(found["memories"]),
-    )
-    if printed(found, as_json=as_json):
-        return
-    table(
-        [
-            (short(one["uid"]), ago(one["valid_from"]), labelled(one, holds(one)), _said(one))
-            for one in found["memories"]
-        ],
-        heads=("id", "age", "source", "text"),
-    )
+    if not compared(name):
+        raise UsageError("there is no name to look for: give one, as it is written")
+    with reading(place) as catalogue:
+        scopes = None if everywhere else _here(catalogue)
+        rows = catalogue.about((name,), Filters(history=history).scoped(scopes), limit)
+        found = [{field: one[field] for field in (*_FIELDS, "valid_from")} for one in catalogue.memories(rows)]
+        return {"name": name, "memories": found}
 
 
-@graph.command()
+def _print_link(made: dict[str, Any]) -> None:
+    ends = f"{short(made['src'])} to {short(made['dst'])}"
+    text(f"linked {ends}: {made['kind']}, weight {made['weight']:g}, {made['detail']}")
+
+
+@graph.verb(shows=_print_link)
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option("--type", "kind", type=click.Choice(EDGE_KINDS), default="semantic", show_default=True, help="Its kind.")
 @click.option("--weight", type=float, default=1.0, show_default=True, help="Strength of the edge.")
 @click.option("--note", default="", help="Why the two are related.")
-@data_options
-def link(a: str, b: str, kind: str, weight: float, note: str, as_json: bool) -> None:
+@steadily
+def link(place: Place, a: str, b: str, *, kind: str, weight: float, note: str) -> dict[str, Any]:
     """Add an edge from A to B that no rebuild changes or removes.
 
     A causal edge means that A led to B, a newer one that A may change B.
     """
-    made = govern.link(place(), (a, b), kind, weight, note)
-    if not printed(made, as_json=as_json):
-        text(f"linked {short(made['src'])} to {short(made['dst'])}: {kind}, weight {weight:g}, {made['detail']}")
+    refuse_stopped(place.data, "graph link")
+    with looking(place) as (catalogue, queue):
+        src, dst = (one_memory(part, catalogue, queue, place.name) for part in (a, b))
+        memories = catalogue.memories([src, dst])
+    uids = [memory["uid"] for memory in memories]
+    held = next((uid for uid, memory in zip(uids, memories, strict=False) if memory["status"] == "review"), None)
+    if held:
+        raise UsageError(f"{held[:SHORT_ID]} is held back for review: approve it first with `memman review approve`")
+    if not 0 <= weight <= 1:
+        raise UsageError("--weight takes a number from 0 to 1")
+    if src == dst:
+        raise UsageError("a memory cannot be linked to itself")
+    detail = f"{MANUAL}: {clean(note)}" if note else MANUAL
+    with writing(place) as store, store.unit() as unit:
+        unit.link_by_hand(Edge(kind, src, dst, weight, detail), now_ms())
+    return {"src": uids[0], "dst": uids[1], "kind": kind, "weight": weight, "detail": detail}
 
 
-@graph.command()
+def _compare(place: Place, catalogue: Catalogue, alike: Sequence[tuple[dict[str, Any], EdgeRow]]) -> None:
+    """Say of each record whether it says the same as what it is alike to, or otherwise."""
+    texts = catalogue.reader.texts(row for _, edge in alike for row in (edge.near, edge.far))
+    pairs = [(texts[min(edge.near, edge.far)], texts[max(edge.near, edge.far)]) for _, edge in alike]
+    judge = builtin_llm(Settings.load(place.data, place.name)).judge if pairs else None
+    for (record, _), found in zip(alike, likeness.compared(judge, pairs), strict=True):
+        record["says"] = _LIKENESS[found]
+
+
+def _here(catalogue: Catalogue) -> frozenset[int] | None:
+    return catalogue.reader.scopes(standing())
+
+
+class _Walk:
+    """Walking along the edges of a kind, or of all, through memories that `filters` and `scopes` admit."""
+
+    def __init__(self, catalogue: Catalogue, kind: str | None, filters: Filters, scopes: frozenset[int] | None) -> None:
+        self.catalogue, self.kind = catalogue, kind
+        self.filters, self.scopes = filters, scopes
+        self.names: set[str] = set()
+        self.led: dict[int, bool] = {}
+        self.elsewhere = 0
+        self.alike: list[tuple[dict[str, Any], EdgeRow]] = []
+
+    def reached(self, start: int, depth: int, limit: int) -> list[dict[str, Any]]:
+        """Walk breadth first; each memory is named once, by the most telling edge of the round that found it."""
+        seen, rim = {start}, [start]
+        found: list[dict[str, Any]] = []
+        for distance in range(1, depth + 1):
+            steps = self._steps(rim, seen)
+            memories = {memory["id"]: memory for memory in self.catalogue.memories(self._admitted(list(steps)))}
+            rim = list(memories)[: limit - len(found)]
+            seen.update(steps)
+            reached = [(_found(memories[row], steps[row], distance), steps[row]) for row in rim]
+            self.alike += [one for one in reached if one[1].kind == "semantic"]
+            found += [record for record, _ in reached]
+            if not rim:
+                break
+            # Further on, names lead only to what names the same as the memory that was asked about; and of a cause
+            # only its causes are of interest, of an effect its effects.
+            self.names = self.names or {steps[row].detail.casefold() for row in rim}
+            self.led = {row: steps[row].src == steps[row].near for row in rim}
+        return found
+
+    def _admitted(self, rows: list[int]) -> list[int]:
+        shown = self.catalogue.reader.filtered(rows, self.filters)
+        here = self.catalogue.reader.filtered(rows, self.filters.scoped(self.scopes))
+        self.elsewhere += len(shown) - len(here)
+        return [row for row in rows if row in here]
+
+    def _steps(self, rim: list[int], seen: set[int]) -> dict[int, EdgeRow]:
+        """Return the most telling edge to each memory not seen yet: the heaviest, time last, causes first."""
+        edges = [edge for edge in self.catalogue.reader.edges(rim) if edge.far not in seen and self._follows(edge)]
+        steps: dict[int, EdgeRow] = {}
+        for edge in sorted(edges, key=self._telling):
+            steps.setdefault(edge.far, edge)
+        return steps
+
+    def _follows(self, edge: EdgeRow) -> bool:
+        if self.kind == "entity" and self.names:
+            return edge.kind == self.kind and edge.detail.casefold() in self.names
+        if self.kind == "causal" and edge.near in self.led:
+            return edge.kind == self.kind and self.led[edge.near] == (edge.src == edge.near)
+        return self.kind in {None, edge.kind}
+
+    def _telling(self, edge: EdgeRow) -> tuple[bool, bool, float, int]:
+        return edge.kind == "temporal", self.kind == "causal" and edge.src == edge.near, -edge.weight, edge.far
+
+
+def _found(memory: dict[str, Any], step: EdgeRow, distance: int) -> dict[str, Any]:
+    direction: Direction = "to" if step.src == step.near else "from"
+    edge = {
+        "depth": distance, "kind": step.kind, "direction": direction, "weight": step.weight, "detail": step.detail,
+        "says": _CAUSAL[direction] if step.kind == "causal" else "",
+    }  # fmt: skip
+    return edge | {name: memory[name] for name in _FIELDS}
+
+
+T = TypeVar("T")
+# What is done with an open store, its vectors' fingerprint and the built-in embedder.
+Work = Callable[[SqliteStore, Fingerprint, LocalEmbedder], T]
+# For the estimate; both are rather too much than too little.
+_CHARACTERS_A_TOKEN, _TOKENS_AN_ANSWER = 3, 200
+
+
+def rebuild(data: str, store: str, progress: Progress, *, stale_only: bool = False) -> int:
+    """Rebuild the edges that rules make and the text index of `store`; return how many memories were done.
+
+    With `stale_only` link again only what other rules or other vectors than today's have linked. One that was
+    interrupted goes on where it stopped. Raises Busy while a drain is at work, and UnknownStore.
+    """
+    work = relink_stale if stale_only else relink
+    return _linked(data, store, lambda opened, made, local: work(opened, made, local, progress), learns=True)
+
+
+def foreseen(data: str, store: str, progress: Progress, *, stale_only: bool = False) -> dict[str, Any]:
+    """Return how many edges of each kind a rebuild would add and drop, and of how many memories; write nothing."""
+
+    def work(opened: SqliteStore, made: Fingerprint, local: LocalEmbedder) -> dict[str, Any]:
+        found = difference(opened, made, local, progress, stale_only=stale_only)
+        kinds = {kind: {"added": found.added[kind], "dropped": found.dropped[kind]} for kind in LINKERS}
+        return {"memories": opened.reader.last(), "stale": len(found.memories), "edges": kinds}
+
+    return _linked(data, store, work)
+
+
+def check(data: str, store: str) -> None:
+    """Raise where nothing may be rebuilt now, or the store is not there."""
+    refuse_stopped(data, "graph rebuild")
+    stores.known(data, store)
+
+
+def _linked(data: str, name: str, work: Work[T], *, learns: bool = False) -> T:
+    check(data, name)
+
+    async def done(opened: Stores) -> T:
+        store, embedder = opened.store(name), opened.providers.embedder()
+        made = resolved(store.db, embedder.fingerprint)
+        if learns:
+            learn(store, made, embedder)
+        return work(store, made, opened.providers.local())
+
+    return _alone(data, Settings.load(data, name), done)
+
+
+class Estimate(NamedTuple):
+    """Whom it is asked of, and about what it takes at most."""
+
+    provider: str
+    questions: int
+    tokens: int
+
+
+def estimate(data: str, store: str) -> Estimate:
+    """Say what `ask` would take. Raises UsageError where no model is configured, and Busy while a drain is at work."""
+    settings = _settings(data, store)
+
+    async def work(opened: Stores) -> Estimate:
+        found = [one.request for one in causes.questions(*opened.equipped(store))]
+        letters = sum(len(one.system) + len(one.user) for one in found)
+        tokens = letters // _CHARACTERS_A_TOKEN + _TOKENS_AN_ANSWER * len(found)
+        return Estimate(llm_in_force(settings)["provider"], len(found), tokens)
+
+    return _alone(data, settings, work)
+
+
+def ask(data: str, store: str, progress: causes.Progress) -> dict[str, int]:
+    """Ask about all memories that no model has compared yet; return how many answers and causes there were."""
+    settings = _settings(data, store)
+    usual = MOST if by_agent(settings) else settings["MEMMAN_DRAIN_CONCURRENCY"]
+    at_once = int(settings["MEMMAN_LLM_BATCH"] or usual)
+
+    async def work(opened: Stores) -> dict[str, int]:
+        asked = list(causes.questions(*opened.equipped(store)))
+        answered, found = await causes.ask(*opened.equipped(store), asked, at_once, progress)
+        return {"asked": answered, "causes": found}
+
+    return _alone(data, settings, work)
+
+
+def _settings(data: str, store: str) -> Settings:
+    check(data, store)
+    settings = Settings.load(data, store)
+    if llm_provider(settings) == "builtin":
+        raise UsageError("--with-model needs a model, and none is set up: the built-in one finds no causes")
+    return settings
+
+
+def _alone(data: str, settings: Settings, work: Callable[[Stores], Awaitable[T]]) -> T:
+    async def done() -> T:
+        async with metered(data, settings) as opened:
+            return await work(opened)
+
+    with drain_lock(data):
+        return asyncio.run(done())
+
+
+def _print_rebuilt(done: dict[str, Any]) -> None:
+    store, cost = done["store"], done.get("model")
+    if "edges" in done:
+        table([(kind, f"{one['added']} to add", f"{one['dropped']} to drop") for kind, one in done["edges"].items()])
+        text(f"{counted(done['stale'], 'memory')} in store {store!r} would get other edges; nothing was changed")
+        if cost:
+            text(f"to be asked: {_taken(**cost)}")
+        return
+    text(f"rebuilt the edges of {counted(done['relinked'], 'memory')} in store {store!r}")
+    if cost:
+        text(f"{counted(done['asked'], 'answer')} of {cost['provider']}, {counted(done['causes'], 'causal edge')}")
+
+
+@graph.verb("rebuild", shows=_print_rebuilt)
 @click.option("--dry-run", is_flag=True, help="Say how many edges would be added and dropped; change nothing.")
 @click.option("--stale-only", is_flag=True, help="Look only at what an older version, or other vectors, have linked.")
 @click.option("--with-model", is_flag=True, help="Then ask the configured model what caused what.")
-@data_options
-def rebuild(dry_run: bool, stale_only: bool, with_model: bool, as_json: bool) -> None:
+def rebuild_verb(place: Place, *, dry_run: bool, stale_only: bool, with_model: bool) -> dict[str, Any]:
     """Recompute all edges but causal and newer ones; those added by hand are kept.
 
     With a model, causal edges are added where it names a cause among memories that no model has compared yet. It is
     billed for that; the calls count in the ledger and within the daily budget, and the next run goes on from there.
     """
-    from memman.govern import rebuild as govern
-
-    where = place()
-    cost = govern.estimate(where.data, where.name) if with_model else None
+    data, store = place.data, place.name
+    cost = estimate(data, store) if with_model else None
+    told: dict[str, Any] = {"store": store} | ({"model": cost._asdict()} if cost else {})
     if dry_run:
         with bar("comparing", "nothing was changed") as progress:
-            found = govern.foreseen(where.data, where.name, progress, stale_only=stale_only)
-        _print_foreseen(found | ({"model": cost._asdict()} if cost else {}), where.name, as_json=as_json)
-        return
+            return told | foreseen(data, store, progress, stale_only=stale_only)
     if cost and cost.questions:
-        confirm(f"Ask {_taken(cost._asdict())}?")
+        confirm(f"Ask {_taken(*cost)}?")
     with bar("relinking", "what is done stays; `memman graph rebuild` goes on with the rest") as progress:
-        done = {"relinked": govern.rebuild(where.data, where.name, progress, stale_only=stale_only)}
+        told["relinked"] = rebuild(data, store, progress, stale_only=stale_only)
     if cost:
         with bar("asking", "the answers are kept; the same command goes on with the rest") as progress:
-            done |= govern.ask(where.data, where.name, progress)
-    if printed({"store": where.name} | done, as_json=as_json):
-        return
-    text(f"rebuilt the edges of {counted(done['relinked'], 'memory')} in store {where.name!r}")
-    if cost:
-        text(f"{counted(done['asked'], 'answer')} of {cost.provider}, {counted(done['causes'], 'causal edge')}")
+            told |= ask(data, store, progress)
+    return told
 
 
-def _taken(cost: dict[str, Any]) -> str:
-    return f"{cost['provider']} {counted(cost['questions'], 'question')}, about {cost['tokens']:,} tokens at most"
-
-
-def _print_foreseen(found: dict[str, Any], store: str, *, as_json: bool) -> None:
-    if printed({"store": store} | found, as_json=as_json):
-        return
-    table([(kind, f"{one['added']} to add", f"{one['dropped']} to drop") for kind, one in found["edges"].items()])
-    text(f"{counted(found['stale'], 'memory')} in store {store!r} would get other edges; nothing was changed")
-    if "model" in found:
-        text(f"to be asked: {_taken(found['model'])}")
-
-
-def _said(one: dict[str, Any]) -> str:
-    return one["text"] if one["status"] == "current" else f"({one['status']}) {one['text']}"
+def _taken(provider: str, questions: int, tokens: int) -> str:
+    return f"{provider} {counted(questions, 'question')}, about {tokens:,} tokens at most"

@@ -34,6 +34,11 @@ class Place:
     session: str = ""
 
     @property
+    def named(self) -> bool:
+        """Whether --store named it."""
+        return self.why == FLAG
+
+    @property
     def path(self) -> str:
         """Where its database is."""
         return store_path(self.data, self.name)

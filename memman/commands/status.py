@@ -1,42 +1,135 @@
 """`memman status`."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-import click
-
-from memman.commands.printing import ago, complain, pairs, printed, size, tallied, when
-from memman.commands.verb import Command, data_options, place
+from memman import __version__, providers
+from memman.clock import now_ms
+from memman.commands.place import Place, looking
+from memman.commands.printing import ago, complain, pairs, size, tallied, when
+from memman.commands.verb import verb
+from memman.config import synced
 from memman.config.drain_by_write import switched_off
+from memman.config.env import Settings
+from memman.config.places import store_path
+from memman.config.providers import AGENTS, AUTO
+from memman.config.schedule import NOBODY, Schedule
+from memman.govern import inbox
+from memman.model.objects import parsed
 from memman.model.plural import counted
 from memman.model.text import age
-from memman.queue.late import MISSING
+from memman.providers.fitness import UNFIT, unfit
+from memman.queue.late import MISSING, counts
+from memman.queue.ledger import Ledger, today
+from memman.queue.schema import VERSION as QUEUE_SCHEMA
+from memman.queue.talks import WAITS
+from memman.queue.trouble import KEY, Trouble
+from memman.queue.view import QueueView
+from memman.scheduler.report import report
+from memman.store import reach
+from memman.store.opening import connected
+from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
+
+# Seconds in which what came too late is counted.
+WEEK = 7 * 86_400
 
 
-@click.command(cls=Command)
-@data_options
-def status(as_json: bool) -> None:
-    """Show the state of memory on one page."""
-    record = everything()
-    if not printed(record, as_json=as_json):
-        pairs(_lines(record))
-
-
-def everything() -> dict[str, Any]:
+def everything(place: Place) -> dict[str, Any]:
     """Return how memory and whoever starts drains are doing; what is wrong with the env file is complained of."""
-    from dataclasses import asdict
-
-    from memman import providers
-    from memman.config.env import Settings
-    from memman.govern import status as govern
-    from memman.scheduler.report import report
-
-    where = place()
-    settings = Settings.read(where.data)
+    settings = Settings.read(place.data)
     for fault in settings.faults:
         complain(fault)
-    budget = asdict(providers.budget(settings))
-    limits = {"usd": budget["dollars"], "tokens": budget["tokens"], "calls": budget["calls"]}
-    return govern.status(where, providers.in_force(settings), limits) | {"scheduler": report(where.data)}
+    budget = providers.budget(settings)
+    chosen = providers.in_force(settings)
+    models = [*filter(None, (chosen["llm"], chosen["fallback"]))]
+    with looking(place) as (catalogue, queue):
+        return {
+            "version": __version__,
+            "data": place.data,
+            "store": _store(place, catalogue),
+            "servers": _servers(place.data),
+            "memories": {
+                "by_category": catalogue.tally("category"),
+                "by_status": catalogue.tally("status"),
+                "waiting": inbox.count(catalogue),
+            },
+            "edges": catalogue.tally("edge"),
+            "queue": _queue(queue, place.name) | {"why": waits(place.data, queue)},
+            "late": counts(place.data, WEEK),
+            "providers": chosen,
+            "breaker": queue.meta("breaker"),
+            "troubles": _troubles(queue, models),
+            "reconsiderable": queue.reconsiderable(),
+            "unfit": unfit(queue.meta(UNFIT), models),
+            "sync": _sync(place),
+            "last_drain": parsed(queue.meta("last_drain")),
+            "spend": _spent(queue),
+            "budget": {"usd": budget.dollars, "tokens": budget.tokens, "calls": budget.calls},
+            "schema": {"store": STORE_SCHEMA, "queue": QUEUE_SCHEMA},
+            "fingerprints": catalogue.fingerprints(),
+            "scheduler": report(place.data),
+        }
+
+
+def _store(place: Place, catalogue: Catalogue) -> dict[str, Any]:
+    return {
+        "name": place.name,
+        "why": place.why,
+        "path": place.path,
+        "exists": place.exists,
+        "bytes": catalogue.size(),
+    }
+
+
+def _servers(data: str) -> dict[str, dict[str, Any]]:
+    """Return of each store on a server when it last was what that had, how it is with it now, and why."""
+    return {name: _server_state(store_path(data, name)) for name in connected(data)}
+
+
+def _server_state(path: str) -> dict[str, Any]:
+    at, how = reach.state(path)
+    return {"at": at, "state": how or reach.AWAY, "why": reach.cause(path)}
+
+
+def waits(data: str, queue: QueueView) -> str:
+    """Return why notes wait, '' where none do or a drain is about to come."""
+    if not queue.waiting():
+        return ""
+    schedule = Schedule.load(data)
+    if schedule.stopped:
+        return "the scheduler is stopped: `memman scheduler start`"
+    if schedule.kind == NOBODY:
+        return "nothing starts drains: `memman scheduler install`"
+    return queue.why() or ("" if queue.due() else WAITS)
+
+
+def _queue(queue: QueueView, store: str) -> dict[str, Any]:
+    counts = dict.fromkeys(("pending", "running", "done", "parked"), 0) | queue.counts()
+    oldest = queue.oldest()
+    age = None if oldest is None else max(0, now_ms() - oldest) // 1000
+    return {"states": counts, "waiting_here": len(queue.of(store)), "oldest_seconds": age}
+
+
+def _sync(place: Place) -> dict[str, Any] | None:
+    """Return how the store's sync is doing, None where it has none."""
+    folder = synced.folder(place.data, place.name)
+    return {"folder": folder, **synced.last_round(place.data, place.name)} if folder else None
+
+
+def _troubles(queue: QueueView, models: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+    """Return what keeps agents from being asked as the model, of those that are it."""
+    names = [name for one in models for name in (AGENTS if one["provider"] == AUTO else (one["provider"],))]
+    found = {name: Trouble.load(queue.meta(KEY + name)) for name in names}
+    return [{"agent": name, **asdict(trouble)} for name, trouble in found.items() if trouble.why]
+
+
+def _spent(queue: QueueView) -> dict[str, Any]:
+    ledger = Ledger(queue.db)
+    dollars, tokens, calls = ledger.spent_today()
+    stages = [entry for entry in ledger.days(200) if entry["day"] == today()]
+    return {"day": today(), "usd": dollars, "tokens": tokens, "calls": calls, "stages": stages}
 
 
 def scheduled(record: dict[str, Any]) -> dict[str, str]:
@@ -84,7 +177,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "decided by the judge": _instead(record["reconsiderable"]),
         "breaker": f"open: {record['breaker']}" if record["breaker"] else "closed",
         **scheduled(record["scheduler"]),
-        "sync": _sync(record["sync"]),
+        "sync": _synced(record["sync"]),
         "last drain": _drain(record["last_drain"]),
         "spent today": _spend(record["spend"]),
         "daily budget": ", ".join(f"{limit:g} {name}" for name, limit in budget.items()) or "none",
@@ -134,7 +227,7 @@ def _instead(count: int) -> str:
     return f"{counted(count, 'note')}; to ask the model: `memman scheduler queue reconsider`" if count else ""
 
 
-def _sync(sync: dict[str, Any] | None) -> str:
+def _synced(sync: dict[str, Any] | None) -> str:
     if sync is None:
         return ""
     troubles = "".join(f"; {trouble}" for trouble in sync.get("troubles", ()))
@@ -166,3 +259,9 @@ def _spend(spend: dict[str, Any]) -> str:
 
 def _fingerprint(made: dict[str, Any]) -> str:
     return f"{made['vectors']} by {made['provider']}/{made['model']}/{made['dimension']}"
+
+
+@verb(shows=lambda record: pairs(_lines(record)))
+def status(place: Place) -> dict[str, Any]:
+    """Show the state of memory on one page."""
+    return everything(place)

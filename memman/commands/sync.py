@@ -1,26 +1,129 @@
 """`memman sync`."""
 
+import asyncio
+import os
 import sys
+from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from memman.commands.person import tell
-from memman.commands.printing import complain, pairs, printed, text, when
-from memman.commands.verb import Command, data_options, place
-from memman.model.errors import UsageError
+from memman.commands.place import Place, reading
+from memman.commands.printing import complain, lines, pairs, printed, text, when
+from memman.commands.verb import json_option, verb
+from memman.config import synced
+from memman.config.env import Settings
+from memman.config.schedule import refuse_stopped, ring
+from memman.drain.failpoint import reach
+from memman.drain.stores import Stores
+from memman.locks import quiet
+from memman.model.errors import BadConfig, CannotWrite, MemmanError, UsageError
 from memman.model.plural import counted
+from memman.recovery.swap import finish
+from memman.store.opening import is_shared
+from memman.store.sqlite import record_log
+from memman.sync import key as keys
+from memman.sync.folder import Folder, make
+from memman.sync.key import Key
+from memman.sync.marks import can_be_read
+from memman.sync.say import lagging
+from memman.sync.turn import Done, failed, turn
 
-if TYPE_CHECKING:
-    from memman.commands.place import Place
-    from memman.sync.turn import Done
+
+def begin(place: Place, path: str, line: str = "") -> bool:
+    """Sync a store by a folder from now on; return whether a new key was made.
+
+    `line` is another machine's key. Raises UsageError, BadConfig and CannotWrite; then nothing was changed.
+    """
+    refuse_stopped(place.data, "sync")
+    if is_shared(place.data, place.name):
+        raise UsageError(f"store {place.name!r} is on a server already, with which every machine can connect")
+    path, data = os.path.realpath(path), os.path.realpath(place.data)
+    if os.path.commonpath((path, data)) in {path, data}:
+        raise UsageError(f"{path} and the data folder lie in one another: give a folder of its own")
+    known = keys.load(place.data)
+    key = Key(line) if line else known or keys.made()
+    if line and known and known.line != key.line and synced.names(place.data):
+        raise BadConfig("this machine has another key already: end its syncs with `memman sync --off` first")
+    if path != synced.folder(place.data, place.name):
+        make(path)
+    _check(Folder(path), key, given=bool(line or known))
+    keys.keep(place.data, key)
+    synced.choose(place.data, place.name, path)
+    return not (line or known)
+
+
+def _check(folder: Folder, key: Key, *, given: bool) -> None:
+    """Raise BadConfig where the folder's files are all locked with another key."""
+    if folder.hosts and not any(can_be_read(folder, host, key) for host in folder.hosts):
+        why = "was written with another key" if given else "has records of another machine"
+        raise BadConfig(
+            f"{folder.path} {why}: `memman sync --key` on that machine shows the line of its key; give it to"
+            f" `memman sync --folder {folder.path} --key -`"
+        )
+
+
+def once(place: Place) -> Done:
+    """Make a round now. Raises Busy where a drain takes longer, and what stands in the way."""
+    refuse_stopped(place.data, "sync")
+    with quiet(place.data):
+        finish(place.data)
+        try:
+            return asyncio.run(_once(place))
+        except MemmanError as error:
+            if synced.folder(place.data, place.name):
+                failed(place.data, place.name, str(error))
+            raise
+
+
+async def _once(place: Place) -> Done:
+    stores = Stores.of(place.data, Settings.load(place.data, place.name))
+    try:
+        store, tools = stores.equipped(place.name)
+        done = await turn(store, place.data, place.name, tools, reach())
+        if done.taken:
+            ring(place.data)
+        return done
+    finally:
+        await stores.close()
+
+
+def end(place: Place) -> bool:
+    """Sync a store no more; False where it was not. What lies in the folder stays there."""
+    was = bool(synced.folder(place.data, place.name))
+    synced.choose(place.data, place.name, "")
+    return was
+
+
+def status(place: Place) -> dict[str, Any]:
+    """Return folder, host id, how far each host is by now, and what the last round found; '' for no folder."""
+    path, last = synced.folder(place.data, place.name), synced.last_round(place.data, place.name)
+    found = {"folder": path, **last}
+    if path and "host" in last and place.exists:
+        with reading(place) as catalogue, suppress(CannotWrite):
+            db = catalogue.reader.db
+            hosts = record_log.complete(db)
+            number = hosts.pop(last["host"], 0)
+            found |= {"number": number, "unwritten": number - last["number"], "hosts": dict(sorted(hosts.items()))}
+            found |= {"lost": len(record_log.lost(db)), "lagging": lagging(db, Folder(path))}
+    return found
+
+
+def key_line(place: Place) -> str:
+    """Return the line of the key. Raises UsageError where there is none."""
+    key = keys.load(place.data)
+    if key is None:
+        raise UsageError("there is no key yet: `memman sync --folder PATH` makes one")
+    return key.line
+
 
 # Longer than any key.
 _LONGEST = 4096
 
 
-@click.command(cls=Command)
+@verb(store=True)
 @click.option("--folder", metavar="PATH", help="Sync the store by this folder from now on.")
 @click.option(
     "--key",
@@ -31,46 +134,40 @@ _LONGEST = 4096
     help="Show the line of the key on the terminal; with --folder and - take that of another machine from standard"
     " input.",
 )
-@click.option("--status", is_flag=True, help="Show folder, hosts and what stands in the way.")
+@click.option("--status", "look", is_flag=True, help="Show folder, hosts and what stands in the way.")
 @click.option("--off", is_flag=True, help="Sync the store no more; what lies in the folder stays.")
-@data_options
-def sync(folder: str | None, key: str | None, status: bool, off: bool, as_json: bool) -> None:
+@json_option
+def sync(place: Place, *, folder: str | None, key: str | None, look: bool, off: bool, as_json: bool) -> None:
     """Keep one memory on several machines by a folder that they share, encrypted and without a server.
 
     Without an option one round is made at once; drains make one each time. The folder may be one that a program syncs,
     or a share; never put the data folder itself into one.
     """
-    from memman.govern import syncing as govern
-
-    here = place()
     if key == "show" and not folder:
-        tell(govern.key_line(here))
+        tell(key_line(place))
     elif key and not (folder and key == "-"):
         raise UsageError("no key on a command line: memman sync --folder PATH --key - reads it from standard input")
-    elif status:
-        _status(govern.status(here), as_json=as_json)
+    elif look:
+        _print_status(status(place), as_json=as_json)
     elif off:
-        text("the store is synced no more" if govern.end(here) else "the store was not synced")
+        text("the store is synced no more" if end(place) else "the store was not synced")
     else:
-        if folder:
-            _begin(here, folder, by_key=key == "-")
-        _report(govern.once(here), as_json=as_json)
+        if folder and begin(place, folder, _read_key() if key else ""):
+            text("a new key was made; `memman sync --key` shows the line to carry to the other machines")
+        _report(once(place), as_json=as_json)
 
 
-def _begin(here: "Place", folder: str, *, by_key: bool) -> None:
-    from memman.govern import syncing as govern
-
-    line = sys.stdin.buffer.read(_LONGEST).decode("utf-8", "replace").strip() if by_key else ""
-    if by_key and not line:
+def _read_key() -> str:
+    line = sys.stdin.buffer.read(_LONGEST).decode("utf-8", "replace").strip()
+    if not line:
         raise UsageError("there was no key on standard input")
-    if govern.begin(here, folder, line):
-        text("a new key was made; `memman sync --key` shows the line to carry to the other machines")
+    return line
 
 
-def _report(done: "Done", *, as_json: bool) -> None:
+def _report(done: Done, *, as_json: bool) -> None:
     for trouble in done.troubles:
         complain(trouble)
-    if printed(asdict(done), as_json=as_json):
+    if printed(done, as_json=as_json):
         return
     _left(asdict(done))
     told = [f"{counted(done.said, 'record')} written", f"{done.taken} taken in"]
@@ -78,13 +175,12 @@ def _report(done: "Done", *, as_json: bool) -> None:
 
 
 def _left(record: dict[str, Any]) -> None:
-    for host in record.get("lagging", ()):
-        text(f"host {host} has yet to take out of the folder what was purged")
+    lines(f"host {host} has yet to take out of the folder what was purged" for host in record.get("lagging", ()))
     if lost := record.get("lost"):
         text(f"lost, since nobody has them: {counted(lost, 'record')} of this store")
 
 
-def _status(record: dict[str, Any], *, as_json: bool) -> None:
+def _print_status(record: dict[str, Any], *, as_json: bool) -> None:
     if printed(record, as_json=as_json):
         return
     if not record["folder"]:
@@ -99,8 +195,7 @@ def _status(record: dict[str, Any], *, as_json: bool) -> None:
     }
     pairs({name: value for name, value in said.items() if value})
     _left(record)
-    for trouble in record.get("troubles", ()):
-        text(f"in the way: {trouble}")
+    lines(f"in the way: {trouble}" for trouble in record.get("troubles", ()))
 
 
 def _unwritten(record: dict[str, Any]) -> str:

@@ -100,6 +100,7 @@ class Verb(Command, Generic[P, R]):
 
     `shows` prints what the function returns, unless --json is given. `asks` is called before it with the same values.
     `bar` is what a progress bar says, and what a person is told who interrupts it; the function is given `progress`.
+    With `counts` it takes --limit, and a list that is longer says so; `counts` tells how many what it returns has.
     `code` makes the exit code of what it returns. A function without `shows` prints for itself and returns the code.
     With `store` the function's first value is the store that is meant.
     """
@@ -113,17 +114,23 @@ class Verb(Command, Generic[P, R]):
         shows: Callable[[Any], object] | None = None,
         asks: Callable[..., object] | None = None,
         bar: tuple[str, str] | None = None,
+        counts: Callable[[Any], int] | None = None,
         code: Callable[[Any], int] | None = None,
         **more: Any,
     ) -> None:
-        options = [*([json_option] if shows else []), *([store_option] if store else [])]
+        options = [
+            *([limit_option] if counts else []),
+            *([json_option] if shows else []),
+            *([store_option] if store else []),
+        ]
         for option in reversed(options):
             option(work)
         # click puts the options of a function here, the last first.
         params = work.__dict__.pop("__click_params__", [])[::-1]
-        params.sort(key=lambda param: param.name in {"as_json", "store"})
+        params.sort(key=lambda param: param.name in {"limit", "as_json", "store"})
         super().__init__(name, params=params, help=inspect.getdoc(work), **more)
-        self.work, self.takes_store, self.shows, self.asks, self.bar, self.code = work, store, shows, asks, bar, code
+        self.work, self.takes_store, self.shows, self.asks, self.bar = work, store, shows, asks, bar
+        self.counts, self.code = counts, code
 
     def __call__(self, *args: P.args, **given: P.kwargs) -> R:
         """Do the work, as nothing but a function."""
@@ -138,7 +145,11 @@ class Verb(Command, Generic[P, R]):
         work: Callable[..., Any] = self.work
         if self.asks:
             self.asks(*first, **given)
-        if not self.bar:
+        if self.counts:
+            from memman.commands.printing import listed
+
+            record = listed(lambda most: work(*first, **given | {"limit": most}), given["limit"], self.counts)
+        elif not self.bar:
             record = work(*first, **given)
         else:
             from memman.commands.printing import bar

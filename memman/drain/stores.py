@@ -1,5 +1,7 @@
 """The stores of one drain or one command, opened on first use, and what the pipeline may use beside each."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
@@ -9,6 +11,8 @@ from memman.config.scope import kin, mentioned
 from memman.config.stores import checked
 from memman.providers import by_agent, capture
 from memman.providers.pool import Providers
+from memman.queue.ledger import Ledger
+from memman.queue.notes import Queue
 
 if TYPE_CHECKING:
     from memman.config.env import Settings
@@ -84,3 +88,14 @@ class Stores:
         await self.providers.close()
         for store in self.opened.values():
             store.close()
+
+
+@asynccontextmanager
+async def metered(data: str, settings: "Settings") -> AsyncIterator[Stores]:
+    """Open stores and metered providers under `settings`."""
+    with closing(Queue(data)) as queue:
+        opened = Stores(Providers(data, settings, Ledger(queue.db)))
+        try:
+            yield opened
+        finally:
+            await opened.close()

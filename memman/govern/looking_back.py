@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 from contextlib import closing
 from typing import Any
 
+from memman.commands import graph
 from memman.commands.place import Place, looking, reading
 from memman.config.scope import label
-from memman.govern import graph, insights, log
+from memman.govern import insights, log
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
 from memman.model.errors import UnknownId

@@ -367,7 +367,7 @@ def test_slow_and_fast_notes_share_one_drain(box):
     assert texts[1:3] == ["Snail is the name of a worker.", "Worker 1 reads topic 1."]
 
 
-@pytest.mark.parametrize("module", ["memman.drain.run", "memman.govern.embedding", "memman.commands.root"])
+@pytest.mark.parametrize("module", ["memman.drain.run", "memman.commands.embed", "memman.commands.root"])
 def test_numpy_is_loaded_with_one_thread(module):
     """Threads that wait for each other cost a drain a third of its speed; what is set later, numpy does not see."""
     code = f"""

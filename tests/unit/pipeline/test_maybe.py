@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memman.govern.rebuild import rebuild
+from memman.commands.graph import rebuild
 from memman.model.records import Candidate, Fact
 from memman.pipeline.reconcile import MAX_MAYBES, _verdicts
 from memman.recovery.backup import take

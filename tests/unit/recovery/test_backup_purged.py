@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from memman.commands import place as stores
 from memman.commands.place import Place
+from memman.commands.store import Stakes, removed
 from memman.config.tombstones import WHOLE, bury
 from memman.govern.forget import forget
 from memman.recovery.backup import take
@@ -34,15 +34,15 @@ def forgotten(box, place, text=TEXT, **columns):
     return uid
 
 
-def removed(place):
+def moved_aside(place):
     """Move the store aside."""
-    return stores.remove(place.data, stores.stakes(place.data, place.name))
+    return removed(place.data, Stakes.of(place.data, place.name))
 
 
 def test_a_store_that_was_moved_aside_brings_nothing_back_that_was_purged(box, place):
     """What another copy of it holds as forgotten is neither in the restored store nor in a byte of its file."""
     uid = forgotten(box, place)
-    aside = removed(place)
+    aside = moved_aside(place)
     restore(place.data, "latest")
     assert box.store("SELECT status FROM memory WHERE note = ?", uid) == ["forgotten"]
     assert purge(str(box.data), "default", [uid]).files == [f"{aside}/memman.db"]

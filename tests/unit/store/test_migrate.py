@@ -86,7 +86,7 @@ def test_a_dry_run_says_what_would_go_and_changes_nothing(full, dsn, database):
 # Dies before or after the n-th step: each page that is sent, and all that is kept of what was done.
 DYING = """
 import os, signal, sys
-from memman.govern import migration
+from memman.commands import migrate as migration
 from memman.store.postgres import exchange
 data, dsn, left, when = *sys.argv[1:3], int(sys.argv[3]), sys.argv[4]
 exchange.PAGE = 10

@@ -261,7 +261,7 @@ def test_a_session_that_starts_asks_for_what_others_stored(shared, dsn, home):
 
 DYING = """
 import os, signal, sys
-from memman.govern import sharing
+from memman.commands import team
 from memman.store.postgres import exchange
 from memman.sync import by_server
 limit, exchange.PAGE = int(sys.argv[3]), 4
@@ -273,7 +273,7 @@ def dies(*args, **more):
         os.kill(os.getpid(), signal.SIGKILL)
     return take(*args, **more)
 by_server.take = dies
-sharing.connect(sys.argv[1], "default", sys.argv[2], make=False, progress=lambda done, total: None)
+team.connect(sys.argv[1], "default", sys.argv[2], make=False, progress=lambda done, total: None)
 """
 
 

@@ -12,7 +12,7 @@ import pyrage
 import pytest
 
 from memman.commands.place import Place
-from memman.govern.syncing import begin
+from memman.commands.sync import begin
 from memman.sync import segment
 from memman.sync.key import TooLarge, load, made
 from tests.support.machines import apart, carry, current, differing, done, host, machine, pair, states, told

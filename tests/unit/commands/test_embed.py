@@ -11,11 +11,11 @@ from contextlib import closing, contextmanager
 import numpy as np
 import pytest
 
-from memman.commands.place import remove, stakes
+from memman.commands import embed as embedding
+from memman.commands.store import Stakes, removed
 from memman.config import stores
 from memman.config.env import Settings, change, change_all, env_path
 from memman.config.places import read_file
-from memman.govern import embedding
 from memman.hot.recall import found
 from memman.judge.embedder import BuiltinEmbedder
 from memman.locks import drain_lock
@@ -247,7 +247,7 @@ def test_a_store_has_an_embedder_and_a_key_of_its_own(box):
         assert box.memman("config", "get", "embed.provider").stdout == "builtin\n"
         with pytest.raises(BadConfig, match="applies to all stores"):
             change(str(box.data), "MEMMAN_LLM_API_KEY", "k", "work")
-        moved = remove(str(box.data), stakes(str(box.data), "work"))
+        moved = removed(str(box.data), Stakes.of(str(box.data), "work"))
         assert not os.path.exists(env_path(str(box.data), "work"))
         assert "MEMMAN_EMBED_PROVIDER=openai" in read_file(moved + "/env")
 
@@ -326,7 +326,7 @@ def test_what_makes_no_sense_is_refused(data, provider):
 SWAP = """
 import json, sys
 import memman.http
-from memman.govern import embedding
+from memman.commands import embed as embedding
 data, target, resume = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3] == "resume"
 print("ready", flush=True)
 embedding.swap(data, None if resume else target, resume=resume)

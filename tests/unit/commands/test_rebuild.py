@@ -5,9 +5,9 @@ from dataclasses import replace
 import apsw
 import pytest
 
+from memman.commands.graph import foreseen, rebuild
 from memman.config.env import Settings
 from memman.drain.stores import Stores
-from memman.govern.rebuild import foreseen, rebuild
 from memman.hot.recall import found
 from memman.locks import drain_lock
 from memman.model.errors import Busy, UnknownStore
