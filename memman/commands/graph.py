@@ -8,6 +8,7 @@ import click
 
 from memman.clock import now_ms
 from memman.commands import likeness
+from memman.commands.memories import one_memory, veiled
 from memman.commands.person import confirm
 from memman.commands.place import Place, looking, reading, standing, steadily, writing
 from memman.commands.printing import Progress, ago, bar, holds, labelled, short, table, text
@@ -17,8 +18,6 @@ from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped
 from memman.drain.stores import Stores, metered
 from memman.embed import LocalEmbedder
-from memman.govern.held import veiled
-from memman.govern.ids import one_memory
 from memman.llm.batch import MOST
 from memman.locks import drain_lock
 from memman.model.errors import UsageError

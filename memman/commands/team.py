@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from memman.clock import now_ms
+from memman.commands.memories import acted as done
+from memman.commands.memories import rows_of
 from memman.commands.person import confirm
 from memman.commands.place import Place, steadily
 from memman.commands.printing import Progress, acted, lines, named, table, text, unseen
@@ -18,8 +20,6 @@ from memman.config import synced
 from memman.config.env import change
 from memman.config.schedule import refuse_stopped
 from memman.config.stores import exists, harmless, known
-from memman.govern.held import acted as done
-from memman.govern.ids import rows_of
 from memman.locks import drain_lock
 from memman.model.errors import NoServer, NotSetUp, ServerRefused, UsageError
 from memman.model.plural import counted

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
+from memman.commands.memories import Named, acted, all_memories, all_named
 from memman.commands.place import Place, looking, steadily, writing
 from memman.config.schedule import refuse_stopped
-from memman.govern.held import acted
-from memman.govern.ids import Named, all_memories, all_named
 from memman.model.errors import ForPeople
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance
 from memman.model.text import SHORT_ID

@@ -1,17 +1,15 @@
 """Until when memories hold: another end, the word of a person that one is still true, and what may be out of date."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memman.belief import AGAINST
 from memman.clock import now_ms
-from memman.commands.place import Place, reading, steadily, writing
+from memman.commands.memories import changed, veiled
+from memman.commands.place import Place, reading
 from memman.config.env import Settings, stale_ages
 from memman.config.repository import repository
-from memman.config.schedule import refuse_stopped
-from memman.govern.held import acted, veiled
-from memman.govern.ids import rows_of
 from memman.model.text import age, outdated
 from memman.model.worth import DAY_MS
 from memman.pipeline.freshness import blobs
@@ -20,32 +18,29 @@ from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
 
-# Changes one memory at a moment; False where there is nothing to change.
-Change = Callable[[SqliteStore, SqliteUnit, int, int], bool]
 
-
-@steadily
 def protect(place: Place, parts: Sequence[str], *, wanted: bool = True) -> list[dict[str, Any]]:
     """Protect the memories that the ids name, or with `wanted` false no longer; return a record for each."""
-    return _changed(place, parts, "protect", lambda _, unit, memory, now: unit.protect(memory, now, wanted=wanted))
+    return changed(
+        place, parts, "insights protect", lambda _, unit, memory, now: unit.protect(memory, now, wanted=wanted)
+    )
 
 
-@steadily
 def expire(place: Place, parts: Sequence[str], ends_at: int | None) -> list[dict[str, Any]]:
     """Give memories another end, None for none; return a record for each."""
-    return _changed(place, parts, "expire", lambda _, unit, memory, now: unit.expire(memory, ends_at, now))
+    return changed(place, parts, "insights expire", lambda _, unit, memory, now: unit.expire(memory, ends_at, now))
 
 
-@steadily
 def verify(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Record that memories were found still true, with their files as they are; return a record for each."""
-    return _changed(place, parts, "verify", _verified)
+    return changed(place, parts, "insights verify", _verified)
 
 
-@steadily
 def feedback(place: Place, part: str, kind: str, session: str) -> list[dict[str, Any]]:
     """Keep what a session reported of memories, once; return a record for each."""
-    return _changed(place, [part], "feedback", lambda _, unit, memory, now: unit.report(memory, kind, session, now))
+    return changed(
+        place, [part], "insights feedback", lambda _, unit, memory, now: unit.report(memory, kind, session, now)
+    )
 
 
 def _verified(store: SqliteStore, unit: SqliteUnit, memory: int, now: int) -> bool:
@@ -54,16 +49,6 @@ def _verified(store: SqliteStore, unit: SqliteUnit, memory: int, now: int) -> bo
     root = repository(cwd) if cwd and os.path.isdir(cwd) else None
     unit.verify(memory, blobs(root.root, (row.path for row in named)) if root else {}, "", now)
     return True
-
-
-def _changed(place: Place, parts: Sequence[str], verb: str, change: Change) -> list[dict[str, Any]]:
-    refuse_stopped(place.data, f"insights {verb}")
-    rows = rows_of(place, parts)
-    with writing(place) as store:
-        now = now_ms()
-        with store.unit() as unit:
-            done = {memory: change(store, unit, memory, now) for memory in rows}
-        return acted(place, store.reader, done)
 
 
 def stale(place: Place, *, limit: int = 20) -> list[dict[str, Any]]:

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from memman.commands.memories import all_named, veiled
 from memman.commands.place import Place, looking, reading
-from memman.govern.held import veiled
-from memman.govern.ids import all_named
 from memman.model.errors import UsageError
 from memman.store.sqlite import claims, waiting
 from memman.store.sqlite.catalogue import Catalogue

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from memman.belief import reliability, sessions
+from memman.commands.memories import Named, all_named, veiled
 from memman.commands.place import Place, looking, reading
-from memman.govern.held import veiled
-from memman.govern.ids import Named, all_named
 from memman.model.vocabulary import PROTECTED
 from memman.queue.view import QueueView
 from memman.store.sqlite import claims, keeping

@@ -3,9 +3,8 @@
 from collections import Counter
 from typing import Any
 
+from memman.commands.memories import one_memory, veiled
 from memman.commands.place import Place, looking, reading
-from memman.govern.held import veiled
-from memman.govern.ids import one_memory
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.rules import VERB as RULE
 

@@ -7,11 +7,10 @@ from contextlib import closing
 from typing import Any
 
 from memman.commands import graph
+from memman.commands.memories import one_memory, veiled
 from memman.commands.place import Place, looking, reading
 from memman.config.scope import label
 from memman.govern import insights, log
-from memman.govern.held import veiled
-from memman.govern.ids import one_memory
 from memman.model.errors import UnknownId
 from memman.queue.ledger import Ledger
 from memman.queue.view import QueueView

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memman.commands.memories import SHORTEST, named
 from memman.commands.place import Place, looking
 from memman.config.scope import label
-from memman.govern.ids import SHORTEST, named
 from memman.model.errors import AmbiguousId, UnknownId
 from memman.queue.view import QueueView
 from memman.store.sqlite import rules, selection, undo

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from memman.belief import factor
+from memman.commands.memories import Named, all_named, veiled
 from memman.commands.place import Place, looking
-from memman.govern.held import veiled
-from memman.govern.ids import Named, all_named
 from memman.model.vocabulary import HIDDEN
 from memman.recall.hit import UNREAD, Hit
 from memman.recall.rescore import MAXSIM, SESSION

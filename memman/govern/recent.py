@@ -3,8 +3,8 @@
 from itertools import groupby
 from typing import Any
 
+from memman.commands.memories import veiled
 from memman.commands.place import Place, reading, standing
-from memman.govern.held import veiled
 from memman.model.errors import UnknownId
 from memman.store.sqlite import recent, sessions, undo
 from memman.store.sqlite.catalogue import Catalogue

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
+from memman.commands.memories import all_memories, veiled
 from memman.commands.place import Place, looking, steadily, writing
 from memman.config.schedule import refuse_stopped
-from memman.govern.held import veiled
-from memman.govern.ids import all_memories
 from memman.model.errors import UsageError
 from memman.model.text import SHORT_ID
 from memman.store.sqlite import index

@@ -1,8 +1,8 @@
 """What a replacing note takes over from what it replaces."""
 
+from memman.commands.memories import Named, named
 from memman.commands.place import Place, looking
 from memman.config.schedule import refuse_stopped
-from memman.govern.ids import Named, named
 from memman.model.errors import UsageError
 from memman.model.text import SHORT_ID
 from memman.queue.view import QueueView

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from memman.clock import now_ms
-from memman.commands.place import Place, reading, steadily, writing
+from memman.commands.memories import changed, veiled
+from memman.commands.place import Place, reading
 from memman.config.schedule import refuse_stopped
-from memman.govern.held import acted, veiled
-from memman.govern.ids import rows_of
 from memman.model.worth import BOUND, reasons, worth
 from memman.store.sqlite import keeping
 
@@ -29,16 +28,11 @@ def candidates(place: Place, *, below: float = BOUND, limit: int | None = 20) ->
         return [veiled(place, catalogue.reader, record["uid"], record) for record in told]
 
 
-@steadily
 def archive(place: Place, parts: Sequence[str], why: str = _BY_HAND) -> list[dict[str, Any]]:
     """Put memories out of recall, logged with `why`; return a record for each."""
-    refuse_stopped(place.data, "insights archive")
-    rows = rows_of(place, parts)
-    now = now_ms()
-    with writing(place) as store:
-        with store.unit() as unit:
-            done = {memory: unit.forget(memory, now, "archive", why) for memory in rows}
-        return acted(place, store.reader, done)
+    return changed(
+        place, parts, "insights archive", lambda _, unit, memory, now: unit.forget(memory, now, "archive", why)
+    )
 
 
 def collect(place: Place, found: Sequence[dict[str, Any]], below: float) -> list[dict[str, Any]]:

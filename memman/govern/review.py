@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from memman.belief import APPROVED, outlasts
 from memman.clock import now_ms
+from memman.commands.memories import acted, rows_of
 from memman.commands.place import Place, looking, steadily, writing
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PATH, PERSONAL, REPOSITORY
 from memman.govern import inbox
-from memman.govern.held import acted
-from memman.govern.ids import rows_of
 from memman.model.errors import ProviderMisconfigured, UsageError
 from memman.model.records import EVERYWHERE
 from memman.pipeline.injection import STEERS, planted

@@ -9,10 +9,10 @@ from secrets import token_hex
 from typing import Any
 
 from memman.clock import now_ms
+from memman.commands.memories import one_memory
 from memman.commands.place import Place, expected, looking, standing, steadily, writing
 from memman.config import places, scope, stores
 from memman.config.schedule import refuse_stopped
-from memman.govern.ids import one_memory
 from memman.model import rule as model
 from memman.model.errors import AmbiguousId, CannotWrite, UnknownId, UsageError
 from memman.model.pattern import parsed

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from memman.clock import now_ms
+from memman.commands.memories import acted, all_memories
 from memman.commands.place import Place, expected, looking, standing, steadily, writing
 from memman.config import stores
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, around, asked, called, known, label, part, same, sees, write
-from memman.govern.held import acted
-from memman.govern.ids import all_memories
 from memman.govern.naming import give
 from memman.model.errors import UsageError
 from memman.model.records import Scope

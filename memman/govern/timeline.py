@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from memman.commands.memories import one_memory
 from memman.commands.place import Place, looking, reading
-from memman.govern.ids import one_memory
 from memman.model.errors import UsageError
 from memman.model.vocabulary import HIDDEN
 from memman.store.sqlite.catalogue import Catalogue

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from memman.belief import FEEDBACK
 from memman.clock import now_ms
+from memman.commands.memories import checked, named
 from memman.commands.place import Place, expected, reading, writing
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, label
 from memman.govern import naming
-from memman.govern.ids import checked, named
 from memman.govern.naming import Naming, back
 from memman.locks import quiet, steady
 from memman.model.errors import AmbiguousId, UnknownId, UsageError

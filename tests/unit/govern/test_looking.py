@@ -2,8 +2,8 @@
 
 import pytest
 
+from memman.commands.memories import named
 from memman.commands.place import chosen, looking
-from memman.govern.ids import named
 
 
 @pytest.mark.parametrize("early", [False, True], ids=["first note", "later note"])

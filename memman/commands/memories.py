@@ -1,19 +1,34 @@
-"""What an id means within one store: memories, or a note that still waits."""
+"""Memories as verbs name them: what an id means, what may be told of each, and changing those that ids name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from memman.commands.place import Place, looking
+from memman.clock import now_ms
+from memman.commands.place import Place, looking, steadily, writing
+from memman.config.schedule import refuse_stopped
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.text import SHORT_ID
+from memman.model.vocabulary import HELD, WITHHELD
 from memman.queue.view import QueueView
-from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.catalogue import Catalogue, freshness
+from memman.store.sqlite.reader import SqliteReader
+
+if TYPE_CHECKING:
+    from memman.store.sqlite.store import SqliteStore
+    from memman.store.sqlite.unit import SqliteUnit
+
+Records = list[dict[str, Any]]
+# Changes one memory at a moment; False where there is nothing to change.
+Change = Callable[["SqliteStore", "SqliteUnit", int, int], bool]
 
 # Shorter ones are named by accident too easily: among 1000 memories four digits are unambiguous 98 times of 100.
 SHORTEST = 4
 # The ids of notes are that long, those of memories are shorter.
 LONGEST = 32
 _CANDIDATES = 5
+# What an agent is told of a memory that is held back, in place of what it says.
+_SAYS: dict[str, Any] = {"text": WITHHELD, "summary": "", "entities": [], "keywords": []}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +109,31 @@ def _candidates(found: Sequence[Named], part: str) -> str:
         one.uid[-SHORT_ID - 4 :] if len(one.uid) == LONGEST else one.uid[: len(part) + 4] for one in found[:_CANDIDATES]
     ]
     return ", ".join(shown) + (" and others" if len(found) > _CANDIDATES else "")
+
+
+def veiled(place: Place, reader: SqliteReader, uid: str, record: dict[str, Any]) -> dict[str, Any]:
+    """Return what may be told of the memory `uid`: less where an agent asks and nobody has approved it."""
+    if not (place.agent and reader.meta(HELD + uid)):
+        return record
+    return record | {name: said for name, said in _SAYS.items() if name in record}
+
+
+def acted(place: Place, reader: SqliteReader, changed: Mapping[int, bool]) -> Records:
+    """Return a record for each memory, by row, with whether it was changed."""
+    rows, fresh = reader.rows(changed), freshness(reader, changed)
+    return [
+        veiled(place, reader, rows[row].uid, {"id": rows[row].uid, "text": rows[row].text, "changed": did} | fresh[row])
+        for row, did in changed.items()
+    ]
+
+
+@steadily
+def changed(place: Place, parts: Sequence[str], verb: str, change: Change) -> Records:
+    """Change the memories that the ids name, in one transaction; return a record for each."""
+    refuse_stopped(place.data, verb)
+    rows = rows_of(place, parts)
+    with writing(place) as store:
+        now = now_ms()
+        with store.unit() as unit:
+            done = {memory: change(store, unit, memory, now) for memory in rows}
+        return acted(place, store.reader, done)
