@@ -79,7 +79,7 @@ class Writing:
         """Cut what is missing into what fits into a segment each."""
         for first, last in missing:
             start, size, part = first, 0, list[str]()
-            for line in segment.lines(record_log.every(self.db, host, first - 1, last - first + 1)):
+            for line in segment.lines(record_log.sound(self.db, host, first - 1, last - first + 1)):
                 if part and size + len(line) > segment.PART_BYTES:
                     yield start, part
                     start, size, part = start + len(part), 0, []

@@ -152,7 +152,7 @@ def _send(store: SqliteStore, server: Server, number: int, host: str, after: int
     """Send the records of a machine beyond a number, a page at a time."""
     with TranslatedErrors(store.path):
         total = record_log.known(store.db).get(host, 0)
-        while page := list(record_log.every(store.db, host, after, PAGE)):
+        while page := list(record_log.sound(store.db, host, after, PAGE)):
             said = json.dumps([_told(store.db, one) for one in page])
             with server.translated():
                 server.db.execute("SELECT memman.push(%s, %s, %s)", (number, host, said))

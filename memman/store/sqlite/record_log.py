@@ -7,6 +7,7 @@ from typing import Any
 
 import apsw
 
+from memman.model.errors import DamagedFile
 from memman.model.vocabulary import CONNECTED, REWRITTEN
 from memman.sqlite import LISTED
 from memman.store.records import EDGE, Record
@@ -162,6 +163,16 @@ def every(db: apsw.Connection, host: str = "", after: int = 0, limit: int = -1) 
     """Yield the records of all machines, or those of one beyond its number `after`."""
     sql = f"{_FROM} WHERE (?1 = '' OR h.name = ?1) AND r.n > ?2 ORDER BY h.name, r.n LIMIT ?3"
     return (Record(*row) for row in db.execute(sql, (host, after, limit)))
+
+
+def sound(db: apsw.Connection, host: str, after: int, limit: int) -> Iterator[Record]:
+    """Yield what `every` does, to be told to others. Raises DamagedFile rather than hand on a damaged record."""
+    sql = f"SELECT {_COLUMNS}, r.sum FROM record r JOIN host h ON h.id = r.host WHERE h.name = ? AND r.n > ?"
+    for *said, total in db.execute(f"{sql} ORDER BY r.n LIMIT ?", (host, after, limit)):
+        one = Record(*said)
+        if one.body and one.sum != total:
+            raise DamagedFile(f"record {one.n} of host {host} is damaged: `memman repair` mends the store")
+        yield one
 
 
 def memories(db: apsw.Connection) -> Iterator[str]:

@@ -37,6 +37,24 @@ def test_a_record_that_others_have_comes_back(box):
     assert other.store("SELECT count(*) FROM host") == [1 + 1]
 
 
+def test_a_damaged_record_goes_nowhere(box):
+    """Until it is repaired a round tells nobody of it, and what the folder has stays as it is."""
+    one, other, folder = pair(box)
+    told(one, PORT)
+    both(one, other)
+    one.store("UPDATE record SET sum = sum + 1, body = replace(body, '9110', '9119') WHERE kind = 'learned'")
+    ran = one.memman("sync")
+    assert ran.returncode == 12
+    assert "record 2 of host" in ran.stderr
+    done(one, "repair")
+    both(one, other)
+    third = machine(box, "third")
+    key = (one.data / "sync" / "key").read_text()
+    done(third, "sync", "--folder", str(folder), "--key", "-", input=key)
+    assert current(third) == current(one) == current(other) == [PORT]
+    assert differing(one, third) == differing(one, other) == []
+
+
 def test_what_stands_behind_a_lost_record_reaches_others(box):
     """All but what was lost comes over, and both say how much that is."""
     one, other, folder = machine(box, "one"), machine(box, "other"), box.data.parent / "shared"
