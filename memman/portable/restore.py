@@ -147,7 +147,7 @@ def _compared(db: apsw.Connection, found: Sequence[Record]) -> tuple[list[Record
         apart = next((n for n, one in enumerate(numbered) if differs(one)), len(numbered))
         same, beyond = numbered[:apart], numbered[apart:]
         if beyond and host == ours:
-            agreed = beyond[0].n - 1
+            agreed = min(last, beyond[0].n - 1)
         elif beyond:
             name = blake2b(ascii((host, *beyond[0][1:6])).encode(), digest_size=8).hexdigest()
             beyond = [one._replace(host=name, n=one.n - beyond[0].n + 1) for one in beyond]

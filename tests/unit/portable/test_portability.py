@@ -1,5 +1,6 @@
 """Memories in files: what is exported comes back as it was, and once."""
 
+import json
 import shutil
 import subprocess
 from contextlib import closing
@@ -15,7 +16,7 @@ from memman.store.records import TEXT, states_of
 from memman.store.sqlite import vectors
 from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.store import SqliteStore
-from tests.support.machines import current, done, machine, told
+from tests.support.machines import current, differing, done, machine, told
 from tests.support.portable import answers, filled
 
 
@@ -102,8 +103,35 @@ def test_two_copies_of_a_data_folder_take_each_other_in(box):
     assert "imported 0 memories" in imported(third, second)
     told(one, "The lift is inspected in May.")
     assert "imported 1 memory" in imported(other, exported(one, "fourth.jsonl"))
-    assert len(set(one.store("SELECT text FROM memory"))) == len(one.store("SELECT text FROM memory")) == 5
+    folder = one.data.parent / "shared"
+    folder.mkdir()
+    done(one, "sync", "--folder", str(folder))
+    for each in (other, third, one, other, third):
+        key = (one.data / "sync" / "key").read_text()
+        done(each, "sync", "--folder", str(folder), "--key", "-", input=key)
+    assert differing(one, other) == differing(one, third) == []
+    assert len(current(one)) == 5
     assert troubles(str(one.store_path()), STEPS) == ""
+
+
+def test_a_record_of_ours_that_we_never_wrote_harms_no_later_one(box):
+    """What is recorded here afterwards has another host, and reaches other machines."""
+    one, other = machine(box, "one"), machine(box, "other")
+    told(one, "The billing service listens on port 9110.")
+    path = exported(one)
+    head, *lines = map(json.loads, path.read_text().splitlines())
+    [said] = [line for line in lines if line["kind"] == "learned"]
+    path.write_text(json.dumps(head) + "\n" + json.dumps(said | {"n": 1000, "memory": "m1", "act": "n1"}) + "\n")
+    assert "is cut short" in one.memman("import", str(path)).stderr
+    path.write_text(path.read_text().replace(f'"records": {len(lines)}', '"records": 1'))
+    assert "imported 1 memory" in imported(one, path)
+    told(one, "The wiki lives at handbook dot example.")
+    folder = one.data.parent / "shared"
+    folder.mkdir()
+    done(one, "sync", "--folder", str(folder))
+    done(other, "sync", "--folder", str(folder), "--key", "-", input=(one.data / "sync" / "key").read_text())
+    assert current(other) == current(one)
+    assert len(current(one)) == 3
 
 
 def test_what_was_purged_where_an_export_is_from_is_purged_here(box):
