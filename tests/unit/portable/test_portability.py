@@ -146,7 +146,6 @@ def test_what_was_purged_where_an_export_is_from_is_purged_here(box):
     second = exported(one, "second.jsonl")
     assert "1 purged there, to be purged here" in done(other, "import", str(second), "--dry-run")
     assert "imported 0 memories, 1 purged" in imported(other, second)
-    done(other, "scheduler", "drain")
     files = [path for path in other.data.rglob("*") if path.is_file()]
     assert not [path for path in files if b"quokka" in path.read_bytes()]
     assert uid in (other.data / "purged").read_text()
