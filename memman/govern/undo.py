@@ -112,7 +112,8 @@ def _undo(place: Place, uid: str, record: dict[str, Any], store: "SqliteStore", 
 def _made(what: str, store: "SqliteStore", acts: Collection[str], waiting: list[dict[str, Any]]) -> Selected:
     """Return a selection; of a note that is stored though the queue has it the store knows better."""
     undone = log.notes(store.db)
-    stored = dict.fromkeys(act for act in acts if act not in undone and record_log.of_acts(store.db, [act]))
+    there = {one.act for one in record_log.of_acts(store.db, acts)} - undone
+    stored = dict.fromkeys(act for act in acts if act in there)
     rows = tuple(row for row in waiting if not store.reader.has_receipt(row["uid"]))
     if what and not (stored or rows):
         raise UnknownId(f"there is nothing to undo {'since then' if what == SINCE else f'of {what}'}")
@@ -201,9 +202,9 @@ def _report(
     report: dict[str, Any] = {
         "id": None,
         "what": chosen.what,
-        "memories": [_told(store.reader, uid, became=said) for uid, said in became.items()],
+        "memories": _told(store.reader, "became", became),
         "notes": [{"id": row["uid"], "text": row["text"], "became": said} for row, said in notes],
-        "left": [_told(store.reader, uid, why=why) for uid, why in left.items()],
+        "left": _told(store.reader, "why", left),
     }
     moves = [one.after.get(records.SCOPE, {}).get("repository", "") for one in changed if one.was(records.SCOPE)]
     report["names"] = naming.told(data, chosen.naming, moves) if chosen.naming else []
@@ -234,12 +235,17 @@ def _scope(state: records.Parts) -> tuple[str, str]:
     return said.get("repository", ""), said.get("path", "")
 
 
-def _told(reader: "SqliteReader", uid: str, **said: str) -> dict[str, Any]:
-    """Return a memory or rule that an undo changed, with what may make it doubtful."""
-    for row in reader.rows(reader.located([uid])).values():
-        return {"id": uid, "text": row.text} | said | freshness(reader, [row.id])[row.id]
-    text = reader.db.execute("SELECT text FROM rule WHERE uid = ?", (uid,)).get
-    return {"id": uid, "text": text or ""} | said
+def _told(reader: "SqliteReader", part: str, said: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return memories and rules of which something is said, by uid, with what may make them doubtful."""
+    rows = {row.uid: row for row in reader.rows(reader.located(said)).values()}
+    fresh = freshness(reader, [row.id for row in rows.values()])
+    rules = dict(reader.db.execute("SELECT uid, text FROM rule"))
+    return [
+        {"id": uid, "text": rows[uid].text, part: one} | fresh[rows[uid].id]
+        if uid in rows
+        else {"id": uid, "text": rules.get(uid, ""), part: one}
+        for uid, one in said.items()
+    ]
 
 
 def _keep(unit: "SqliteUnit", now: int, chosen: Selected, report: dict[str, Any]) -> None:

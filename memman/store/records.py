@@ -99,13 +99,20 @@ def named(part: str, *key: str) -> str:
 def split(name: str) -> tuple[str, list[str]]:
     """Return a part and its key."""
     part, _, key = name.partition(" ")
-    return part, json.loads(key or "[]")
+    return part, json.loads(key) if key else []
 
 
 def body(how: str, **said: Any) -> str:
     """Write the body of a record."""
     kept = {name: value for name, value in said.items() if value not in (None, {}, "")}
     return json.dumps({"how": how, **kept}, ensure_ascii=False, separators=(",", ":"))
+
+
+@lru_cache(1024)
+def _sets(text: str) -> Mapping[str, Any]:
+    """Return the parts of a state that a body sets: an undo folds each memory three times."""
+    sets: Mapping[str, Any] = json.loads(text).get("set", {})
+    return sets
 
 
 @lru_cache(256)
@@ -144,7 +151,7 @@ def state_of(
                 retired_at = status["retired_at"] or record.at
                 state[STATUS] = status | {"status": "forgotten", "retired_at": retired_at}
         elif record.kind in {"learned", "noted"} or not taken_back:
-            sets = record.said.get("set", {})
+            sets = _sets(record.body)
             state |= sets
             if record.author and TEXT in sets:
                 state.setdefault(AUTHOR, record.author)

@@ -138,20 +138,18 @@ def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:
     sql = "UPDATE memory SET status = ?, valid_to = ?, retired_at = ?, superseded_by = ? WHERE id = ?"
     db.execute(sql, (status["status"], status["valid_to"], status["retired_at"], heir, row))
     scope = parts.get(records.SCOPE) or {}
-    number = scope_id(db, scope.get("repository", ""), scope.get("path", ""))
+    number = scope_id(db, scope.get("repository", ""), scope.get("path", "")) if scope else 0
     db.execute("INSERT OR REPLACE INTO scoped VALUES (?, ?)", (row, number))
     author, retired_by = parts.get(records.AUTHOR, ""), parts.get(records.RETIRED_BY, "")
     db.execute("DELETE FROM authorship WHERE memory = ?", (row,))
     if (visibility := parts.get(records.VISIBILITY)) or author or retired_by:
         visibility = visibility or ("shared" if scope.get("repository") else "private")
         db.execute("INSERT INTO authorship VALUES (?, ?, ?, ?)", (row, author, visibility, retired_by))
+    db.execute(f"DELETE FROM meta WHERE key IN ({', '.join('?' * len(MARKS))})", [mark + uid for mark in MARKS])
     for mark, part in MARKS.items():
-        value = parts.get(part)
-        if value in (None, {}):
-            db.execute("DELETE FROM meta WHERE key = ?", (mark + uid,))
-        else:
+        if (value := parts.get(part)) not in (None, {}):
             said = json.dumps(value, separators=(",", ":")) if isinstance(value, dict) else str(value)
-            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (mark + uid, said))
+            db.execute("INSERT INTO meta VALUES (?, ?)", (mark + uid, said))
     db.execute("DELETE FROM freshness WHERE memory = ?", (row,))
     ends_at, verified_at = parts.get(records.UNTIL), parts.get(records.VERIFIED)
     if ends_at is not None or verified_at is not None:

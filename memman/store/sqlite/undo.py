@@ -13,7 +13,7 @@ from memman.belief import FEEDBACK
 from memman.model.errors import AmbiguousId, UnknownId
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import HIDDEN, UNDONE
-from memman.sqlite import NAMED
+from memman.sqlite import LISTED, NAMED
 from memman.store import records
 from memman.store.records import Parts, Record, state_of
 from memman.store.sqlite import index, record_log
@@ -89,15 +89,17 @@ def _stands(done: Collection[Record], found: Collection[Record]) -> bool:
 
 def _let_hold(unit: SqliteUnit, gone: Collection[Changed], at: int, why: str) -> list[Changed]:
     """Have what other acts superseded by a memory that goes hold again, as when two machines were compared."""
+    hidden = [one.uid for one in gone if (one.after.get(records.STATUS) or index.HOLDS)["status"] == "forgotten"]
+    sql = (
+        "SELECT m.id, m.uid FROM memory m JOIN memory n ON n.id = m.superseded_by"
+        f" WHERE m.status = 'superseded' AND n.uid {LISTED}"
+    )
+    old: list[Any] = unit.db.execute(sql, (json.dumps(hidden),)).fetchall()
     held = []
-    for one in gone:
-        if (one.after.get(records.STATUS) or index.HOLDS)["status"] == "forgotten":
-            sql = "SELECT m.id, m.uid FROM memory m JOIN memory n ON n.id = m.superseded_by WHERE n.uid = ?"
-            old: list[Any] = unit.db.execute(f"{sql} AND m.status = 'superseded'", (one.uid,)).fetchall()
-            for row, uid in old:
-                before = index.state(unit.db, uid)
-                unit.reinstate(row, at, why)
-                held.append(Changed(uid, before, index.state(unit.db, uid)))
+    for row, uid in old:
+        before = index.state(unit.db, uid)
+        unit.reinstate(row, at, why)
+        held.append(Changed(uid, before, index.state(unit.db, uid)))
     return held
 
 

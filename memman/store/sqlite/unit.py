@@ -612,8 +612,13 @@ class SqliteUnit:
     ) -> None:
         """Append a record of this act; the caller has the index written anew."""
         told = {**(now or {}), **({} if self._note else self._by)}
-        text = body(how, set=sets, was=was and through(was), now=through(told), **said)
+        text = body(how, set=sets, was=_clean(was or {}), now=_clean(told), **said)
         record_log.append(self.db, at, self.act_at(at), uid, KIND_OF[how], text)
+
+
+def _clean(side: Mapping[str, Any]) -> Parts:
+    """Take secrets out of what a record tells of before or afterwards; how a memory stands holds none."""
+    return {name: said if name in TOLD else through(said) for name, said in side.items()}
 
 
 def _link(edge: Edge) -> tuple[int, int, int, int, str]:
