@@ -49,7 +49,7 @@ def _unaddressed(data: str, name: str) -> Finding | None:
             return None
     return fail(
         f"store {name!r} is shared, but the address of its server is missing: nothing is exchanged with it",
-        f"memman store connect {name}",
+        f"memman team connect {name}",
         hint=f"`memman migrate --to sqlite --store {name}` makes it this machine's own",
     )
 
