@@ -2,14 +2,17 @@
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import click
 
 from memman.commands.ancestors import asking
 from memman.commands.person import confirm, refuse_agents
 from memman.commands.printing import complain, text
-from memman.commands.verb import Command
+from memman.commands.verb import verb
 from memman.commands.wizard import admit, agreed, asked, by_agent, from_shell, offered, shown, taken_over
 from memman.config.env import change_all
 from memman.config.filesystem import check
@@ -45,7 +48,7 @@ target_option = click.option(
 dry_option = click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
 
 
-@click.command(cls=Command)
+@verb(store=False)
 @target_option
 @dry_option
 @click.option("--no-wizard", is_flag=True, help="Do not ask for a provider or for access, even on a terminal.")
@@ -94,7 +97,7 @@ def install(
     sandbox = _sandboxed(data, wished=sandbox, dry_run=dry_run, asks=asks and codex.TARGET in targets)
     reached = reach(data)
     wiring = Wiring(data, conversation_access=access, checkout=checkout, command=reached.command, sandbox=sandbox)
-    work = _Work(data)
+    work = Work(data)
     if model:
         _say_model(model)
     shell.say()
@@ -160,18 +163,23 @@ def _agrees(variable: str, does: str) -> bool:
     return click.confirm(f"Use {variable} of this shell? Then {does}", default=False, err=True)
 
 
-class _Work:
-    """One installation: what went wrong is said where it does, and the first of it is the exit code."""
+class Work:
+    """What is installed or undone: what went wrong is said where it does, and the first of it is the exit code."""
 
     def __init__(self, data: str) -> None:
         self.data = data
         self.code = 0
         self.told: list[str] = []
 
-    def wrong(self, error: MemmanError) -> None:
-        """Say what went wrong."""
-        complain(str(error))
-        self.code = self.code or error.exit_code
+    @contextmanager
+    def trying(self, *, otherwise: Callable[[], object] = bool) -> Iterator[None]:
+        """Say what went wrong in a part of it, and go on with the rest; then do what is to be done `otherwise`."""
+        try:
+            yield
+        except MemmanError as error:
+            complain(str(error))
+            self.code = self.code or error.exit_code
+            otherwise()
 
     def tell(self, lines: list[str]) -> None:
         """Print what the scheduler has to say, each line once."""
@@ -184,24 +192,17 @@ class _Work:
         """Print what is to happen, and drop the settings that are wrong; return the files that can be worked on."""
         manifest, planned = InstallRecord(self.data), []
         for name, value in list(settings.items()):
-            try:
+            with self.trying(otherwise=partial(settings.pop, name)):
                 admit(name, value)
-            except MemmanError as error:
-                self.wrong(error)
-                del settings[name]
-            else:
                 text(f"settings: {name}={shown(name, value)}")
         for target in targets:
-            try:
+            with self.trying():
                 steps = [plan(manifest, file) for file in target.files(wiring)]
-            except MemmanError as error:
-                self.wrong(error)
-                continue
-            for step in steps:
-                planned.append((target, step.file))
-                _say(target, step, self.data)
-            for command in strangers(target):
-                text(f"{target.name}: {command!r} is a hook that calls memman too; it was kept: remove it by hand")
+                planned += [(target, step.file) for step in steps]
+                for step in steps:
+                    _say(target, step, self.data)
+                for command in strangers(target):
+                    text(f"{target.name}: {command!r} is a hook that calls memman too; it was kept: remove it by hand")
         self.tell(setup.plan(self.data))
         if not targets:
             text("no agent was found on this machine; `memman install --target NAME` sets one up anyway")
@@ -210,39 +211,26 @@ class _Work:
     def ask(self, settings: dict[str, str], shell: dict[str, str]) -> None:
         """Drop the settings of the shell that a person has to agree to, unless they do."""
         outward = {name: value for name, value in settings.items() if name in shell and KEYS[name].outward(value)}
-        try:
+        with self.trying(otherwise=lambda: [settings.pop(name) for name in outward]):
             if outward:
                 agreed(outward)
-        except MemmanError as error:
-            self.wrong(error)
-            for name in outward:
-                del settings[name]
 
     def do(self, planned: list[tuple[Target, File]], wiring: Wiring, settings: dict[str, str], reached: Reach) -> None:
         """Do what was planned."""
         make_private(self.data)
         lay(self.data)
-        try:
+        with self.trying():
             lay_command(self.data, reached)
-        except MemmanError as error:
-            self.wrong(error)
-        try:
+        with self.trying():
             if settings:
                 change_all(self.data, dict(settings))
-        except MemmanError as error:
-            self.wrong(error)
         manifest = InstallRecord(self.data)
-        failed = set()
+        failed = set[str]()
         for target, file in planned:
-            try:
+            with self.trying(otherwise=partial(failed.add, target.name)):
                 wire(manifest, target, file)
-            except MemmanError as error:
-                failed.add(target.name)
-                self.wrong(error)
-        try:
+        with self.trying():
             self.tell(setup.install(self.data))
-        except MemmanError as error:
-            self.wrong(error)
         for target in dict.fromkeys(target for target, _ in planned):
             text(
                 f"{target.name}: " + ("set up only in part, see the error above" if target.name in failed else "set up")

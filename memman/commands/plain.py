@@ -1,22 +1,26 @@
 """Verbs that print something as it is: the version, help, the shell completion script, and what agents get."""
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import get_completion_class
 
 from memman import __version__
-from memman.commands.printing import text
-from memman.commands.verb import Command, place, said_store, store_option
+from memman.commands.printing import lines, text
+from memman.commands.verb import Command, said_store, verb
 from memman.hot.events import EVENTS, HOSTS
+
+if TYPE_CHECKING:
+    from memman.commands.place import Place
 
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command(cls=Command)
-def version() -> None:
+@verb(store=False, shows=text)
+def version() -> str:
     """Print the version."""
-    text(f"memman {__version__}")
+    return f"memman {__version__}"
 
 
 @click.command(cls=Command)
@@ -29,39 +33,35 @@ def help(ctx: click.Context, verbs: tuple[str, ...], every: bool) -> None:  # no
 
     page = ctx.find_root()
     page.meta[ALL] = every
-    for verb in verbs:
+    for word in verbs:
         if not isinstance(page.command, click.Group):
             page.fail(f"{page.command_path} has no subcommands")
-        _, command, _ = page.command.resolve_command(page, [verb])
+        _, command, _ = page.command.resolve_command(page, [word])
         if command:
-            page = click.Context(command, page, verb)
+            page = click.Context(command, page, word)
     click.echo(page.get_help())
 
 
-@click.command(cls=Command)
-def guide() -> None:
+@verb(store=False, shows=lines)
+def guide() -> list[str]:
     """Print the instructions that agents get."""
     from memman.config.command import command
     from memman.config.places import data_dir
     from memman.hot.guide import guide as written
 
-    for line in written(command(data_dir())).split("\n"):
-        text(line)
+    return written(command(data_dir())).split("\n")
 
 
-@click.command(cls=Command)
-@store_option
-def prime() -> None:
+@verb(shows=lines)
+def prime(place: "Place") -> list[str]:
     """Print the context that a new agent session starts with."""
     from memman.commands.place import standing
     from memman.hot.prime import block
 
-    where = place()
-    for line in block(where.data, where.name, standing())[0].split("\n"):
-        text(line)
+    return block(place.data, place.name, standing())[0].split("\n")
 
 
-@click.command(cls=Command)
+@verb(store=False)
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
     """Print the shell completion script.

@@ -1,13 +1,14 @@
 """`memman uninstall`: undo what install did; memories and settings of memman stay."""
 
 import os
+from contextlib import suppress
 
 import click
 
-from memman.commands.install import dry_option, target_option
+from memman.commands.install import Work, dry_option, target_option
 from memman.commands.person import confirm
-from memman.commands.printing import complain, text
-from memman.commands.verb import Command
+from memman.commands.printing import text
+from memman.commands.verb import verb
 from memman.config.command import command
 from memman.config.launcher import launcher_path
 from memman.config.places import data_dir
@@ -17,94 +18,80 @@ from memman.integrations.installer import locked
 from memman.integrations.target import Target, Wiring
 from memman.integrations.targets import ALL, TARGETS, targets
 from memman.integrations.uninstaller import Undo, entries, leave_folders, plan, undo
-from memman.model.errors import MemmanError
 from memman.scheduler import setup
 
 
-@click.command(cls=Command)
+def _undone(names: tuple[str, ...]) -> tuple[list[Target], bool]:
+    """Return the agents that are undone, and whether all of memman is."""
+    whole = not names or ALL in names
+    return (targets() if whole else [TARGETS[name] for name in TARGETS if name in names]), whole
+
+
+@verb(store=False)
 @target_option
 @dry_option
 @click.option(
     "--checkout", default="", metavar="PATH", help="Path of the NanoClaw checkout; default: the current folder."
 )
-def uninstall(names: tuple[str, ...], dry_run: bool, checkout: str) -> int:
+def uninstall(names: tuple[str, ...] = (), checkout: str = "", *, dry_run: bool = False) -> int:
     """Remove memman from the agents and stop its scheduler; memories are kept.
 
     A file that was not changed since gets its original content back; from other files only memman's entries are
     removed. What could not be undone is reported, also by the exit code. With --target only that agent is undone, and
     the scheduler is kept.
     """
-    data = data_dir()
-    whole = not names or ALL in names
-    picked = targets() if whole else [TARGETS[name] for name in TARGETS if name in names]
+    data, (picked, whole) = data_dir(), _undone(names)
     wiring = Wiring(data, checkout=checkout, command=command(data))
+    work = Work(data)
     if dry_run:
-        return _plan(data, picked, wiring, whole=whole)
+        _plan(work, picked, wiring, whole=whole)
+        return work.code
     if not os.path.isdir(data) and not entries(InstallRecord(data), picked, wiring):
         text("nothing is installed")
         return 0
     what = "" if whole else f" from {', '.join(target.name for target in picked)}"
     confirm(f"Remove memman{what}?")
-    code = take_out(data, picked, wiring, whole=whole)
+    take_out(work, picked, wiring, whole=whole)
     kept = f"{data}/backups/settings"
     text(f"memories and settings are kept in {data}")
     if os.path.isdir(kept):
         text(f"the originals of changed files are kept in {kept}")
-    return code
+    return work.code
 
 
-def take_out(data: str, picked: list[Target], wiring: Wiring, *, whole: bool) -> int:
-    """Undo the agents, of the `whole` the scheduler and the launcher too; return the exit code."""
-    with locked(data):
-        if whole and reach.laid(data):
-            text(f"remove {reach.link_path()}")
+def take_out(work: Work, picked: list[Target], wiring: Wiring, *, whole: bool) -> None:
+    """Undo the agents, of the `whole` the scheduler and the launcher too."""
+    with locked(work.data):
         if whole:
-            reach.take(data)
-        code = _undo(data, picked, wiring)
+            _say_link(work.data)
+            reach.take(work.data)
+        manifest, names = InstallRecord(work.data), {target.name for target in picked}
+        for entry in entries(manifest, picked, wiring):
+            with work.trying():
+                _say(undo(manifest, entry, names))
+        leave_folders(manifest)
         if whole:
-            code = _stop(data) or code
-        if whole and not InstallRecord(data).entries:
-            _remove_launcher(data)
-    return code
+            with work.trying():
+                work.tell(setup.uninstall(work.data))
+        if whole and not InstallRecord(work.data).entries:
+            _remove_launcher(work.data)
 
 
-def _plan(data: str, picked: list[Target], wiring: Wiring, *, whole: bool) -> int:
-    manifest, code = InstallRecord(data), 0
+def _plan(work: Work, picked: list[Target], wiring: Wiring, *, whole: bool) -> None:
+    manifest = InstallRecord(work.data)
     for entry in entries(manifest, picked, wiring):
-        try:
+        with work.trying():
             _say(plan(manifest, entry))
-        except MemmanError as error:
-            complain(str(error))
-            code = code or error.exit_code
-    if whole and os.path.exists(launcher_path(data)):
-        text(f"remove the scheduler's units and {launcher_path(data)}")
-    if whole and reach.laid(data):
-        text(f"remove {reach.link_path()}")
+    if whole and os.path.exists(launcher_path(work.data)):
+        text(f"remove the scheduler's units and {launcher_path(work.data)}")
+    if whole:
+        _say_link(work.data)
     text("dry run: nothing was changed")
-    return code
 
 
-def _undo(data: str, picked: list[Target], wiring: Wiring) -> int:
-    manifest, code = InstallRecord(data), 0
-    names = {target.name for target in picked}
-    for entry in entries(manifest, picked, wiring):
-        try:
-            _say(undo(manifest, entry, names))
-        except MemmanError as error:
-            complain(str(error))
-            code = code or error.exit_code
-    leave_folders(manifest)
-    return code
-
-
-def _stop(data: str) -> int:
-    try:
-        for line in setup.uninstall(data):
-            text(f"scheduler: {line}")
-    except MemmanError as error:
-        complain(str(error))
-        return error.exit_code
-    return 0
+def _say_link(data: str) -> None:
+    if reach.laid(data):
+        text(f"remove {reach.link_path()}")
 
 
 def _say(step: Undo) -> None:
@@ -114,8 +101,6 @@ def _say(step: Undo) -> None:
 
 def _remove_launcher(data: str) -> None:
     path = launcher_path(data)
-    for remove, what in ((os.unlink, path), (os.rmdir, os.path.dirname(path))):
-        try:
-            remove(what)
-        except OSError:
-            return
+    with suppress(OSError):
+        os.unlink(path)
+        os.rmdir(os.path.dirname(path))

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from memman import _entry
-from memman.commands import install, uninstall  # noqa: F401 - what the verbs import is imported once, before the forks
+from memman.commands import install, uninstall
 from memman.config.places import data_dir
 from memman.integrations.target import Wiring
 from memman.integrations.targets import TARGETS
@@ -53,7 +53,9 @@ def run(home, words, at=0):
 
 def taken_out(name):
     """Uninstall an agent as the verb does once a person has agreed; return its exit code."""
-    return uninstall.take_out(data_dir(), [TARGETS[name]], Wiring(data_dir()), whole=False)
+    work = install.Work(data_dir())
+    uninstall.take_out(work, [TARGETS[name]], Wiring(data_dir()), whole=False)
+    return work.code
 
 
 def killer(at):
