@@ -1,46 +1,165 @@
-"""`memman forget`."""
+"""`memman forget`: retire memories, and bring them back."""
 
-from dataclasses import replace
-from typing import Any
+import dataclasses
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from memman.clock import now_ms
 from memman.commands.ancestors import asking
-from memman.commands.printing import acted, freshness, printed, short, table, text
-from memman.commands.verb import Command, data_options, place
+from memman.commands.memories import Records, acted, all_memories, all_named
+from memman.commands.place import Place, looking, steadily, writing
+from memman.commands.printing import acted as line
+from memman.commands.printing import freshness, short, table, text
+from memman.commands.verb import ids_argument, verb
+from memman.config.schedule import refuse_stopped
+from memman.model.errors import ForPeople
+from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance
+from memman.model.text import SHORT_ID
+from memman.model.uid import memory_uid
+from memman.model.vocabulary import PROTECTED
+from memman.pipeline.scope import scope
+from memman.queue.notes import Queue
+from memman.store.sqlite import undo as acts
 
+if TYPE_CHECKING:
+    from memman.store.sqlite.catalogue import Catalogue
+    from memman.store.sqlite.unit import SqliteUnit
+
+# Memories that an agent may forget in a session, or where it has none in a day.
+FORGETS_A_SESSION = 10
+_DAY_MS = 86_400_000
 # What became of a memory that was to be restored, by its status now.
 _BECAME = {"current": "restored", "superseded": "superseded again", "review": "held back again"}
 
 
-@click.command(cls=Command)
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+def told(records: Records, otherwise: str = "not forgotten") -> None:
+    """Print what became of memories that were to be restored, `otherwise` of those that stay as they were."""
+    table([line(_BECAME[one["status"]] if one["changed"] else otherwise, one) for one in records])
+    for one in records:
+        if one["changed"] and one["status"] == "superseded":
+            text(f"to have it hold again: memman insights reinstate {short(one['id'])}")
+
+
+def _shown(records: Records) -> None:
+    if any("status" in one for one in records):
+        told(records)
+        return
+    table([line("forgotten" if one["changed"] else "already forgotten", one) for one in records])
+    for old in [old for record in records if record["changed"] for old in record.get("replaced", ())]:
+        said = ", ".join(("superseded", *freshness(old)))
+        text(f"this had replaced {short(old['id'])}, which is still {said}: {old['text']}")
+        text(f"to go back to that: memman insights reinstate {short(old['id'])}")
+
+
+@verb(shows=_shown)
+@ids_argument
 @click.option("--undo", is_flag=True, help="Restore forgotten memories.")
-@data_options
-def forget(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
+def forget(place: Place, ids: Sequence[str], *, undo: bool = False) -> Records:
     """Forget memories; --undo brings them back.
 
     ID is a memory, a note (all memories from it), or a note still in the queue. `memman purge` deletes permanently.
     """
-    from memman.govern import forget as govern
+    place = dataclasses.replace(place, agent=asking())
+    return restore(place, ids) if undo else forgotten(place, ids)
 
-    here = replace(place(), agent=asking())
-    if undo:
-        told(govern.restore(here, ids), "not forgotten", as_json=as_json)
+
+@steadily
+def forgotten(place: Place, parts: Sequence[str]) -> Records:
+    """Retire what the ids name, in one transaction; return a record for each memory and note."""
+    refuse_stopped(place.data, "forget")
+    with looking(place) as (catalogue, queue):
+        found = all_named(parts, catalogue, queue, place.name)
+        waiting = {one.note: queue.show(one.note) for one in found if one.note}
+        if place.agent:
+            _check_agent(place, catalogue, [memory for one in found for memory in one.memories], waiting)
+    now, memories = now_ms(), list[int]()
+    with writing(place) as store:
+        with store.unit() as unit:
+            for one in found:
+                if one.note:
+                    with unit.other_act(now, one.note):
+                        _store(unit, waiting[one.note], now)
+                # A drain may have stored the note since it was looked up.
+                memories += store.reader.located([one.note]) if one.note else one.memories
+            rows = {memory: unit.forget(memory, now) for memory in dict.fromkeys(memories)}
+        done = acted(place, store.reader, rows)
+    with looking(place) as (catalogue, _):
+        for row, record in zip(rows, done, strict=True):
+            record["kind"] = "memory"
+            record["replaced"] = [
+                {"id": one["uid"], **{name: one[name] for name in ("text", "ends_at", "file_changed_at")}}
+                for one in catalogue.predecessors(row)[-1:]
+            ]
+    with closing(Queue(place.data)) as notes:
+        notes.let_go(place.name)
+        for uid in waiting:
+            notes.drop(uid)
+    turns = [row for row in waiting.values() if row["channel"] != "note"]
+    return done + [{"id": row["uid"], "kind": "note", "text": row["text"], "changed": True} for row in turns]
+
+
+def _check_agent(
+    place: Place, catalogue: "Catalogue", memories: Sequence[int], waiting: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Raise ForPeople where an agent would forget what is protected, a turn, or more than FORGETS_A_SESSION."""
+    if turn := next((row for row in waiting.values() if row["channel"] != "note" or row["damaged"]), None):
+        short = turn["uid"][-SHORT_ID:]
+        raise ForPeople(
+            f"{short} waits to be read and cannot be brought back: only a person drops it, `memman forget {short}` in"
+            " their own terminal"
+        )
+    kept = (one["uid"] for one in catalogue.memories(memories) if catalogue.reader.meta(PROTECTED + one["uid"]))
+    if uid := next(kept, None):
+        short = uid[:SHORT_ID]
+        raise ForPeople(
+            f"{short} is protected: only a person forgets it, `memman forget {short}` in their own terminal"
+        )
+    before = acts.by_agents(catalogue.reader.db, place.session, now_ms() - _DAY_MS)
+    if before + len(memories) + len(waiting) > FORGETS_A_SESSION:
+        raise ForPeople(
+            f"an agent forgets at most {FORGETS_A_SESSION} memories a session: ask the user to run `memman forget` in"
+            " their own terminal"
+        )
+
+
+@steadily
+def restore(place: Place, parts: Sequence[str]) -> Records:
+    """Bring back forgotten memories; the record of each has its status now.
+
+    Raises ForPeople where an agent is to bring back what a person rejected.
+    """
+    refuse_stopped(place.data, "forget --undo")
+    with looking(place) as (catalogue, queue):
+        memories = all_memories(parts, catalogue, queue, place.name)
+        named = catalogue.memories(memories) if place.agent else []
+        rejected = catalogue.reader.rejected(one["text"] for one in named)
+    if one := next((one for one in named if one["text"] in rejected), None):
+        raise ForPeople(
+            f"{one['uid'][:SHORT_ID]} was rejected by a person: only they bring it back, with"
+            f" `memman forget --undo {one['uid'][:SHORT_ID]}` in their own terminal"
+        )
+    now = now_ms()
+    with writing(place) as store:
+        with store.unit() as unit:
+            rows = {memory: unit.restore(memory, now) for memory in memories}
+        stand = store.reader.rows(rows)
+        records = zip(rows, acted(place, store.reader, rows), strict=True)
+        return [record | {"kind": "memory", "status": stand[row].status} for row, record in records]
+
+
+def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
+    """Store a waiting note with its receipt first; of a turn or a damaged note nothing can be brought back."""
+    names = tuple(row["entities"].split("\n")) if row["entities"] else ()
+    stamped = (row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
+    note = Note(row["uid"], row["store"], row["text"], row["queued_at"], provenance=Provenance(*stamped))
+    spoken = row["channel"] == "note" and not row["damaged"]
+    if not unit.receipt(note, now, "forgotten", int(spoken)) or not spoken:
         return
-    records = govern.forget(here, ids)
-    if not printed(records, as_json=as_json):
-        table([acted("forgotten" if one["changed"] else "already forgotten", one) for one in records])
-        for old in [old for record in records if record["changed"] for old in record.get("replaced", ())]:
-            said = ", ".join(("superseded", *freshness(old)))
-            text(f"this had replaced {short(old['id'])}, which is still {said}: {old['text']}")
-            text(f"to go back to that: memman insights reinstate {short(old['id'])}")
-
-
-def told(records: list[dict[str, Any]], otherwise: str, *, as_json: bool) -> None:
-    """Print what became of memories that were to be restored, `otherwise` of those that stay as they were."""
-    if not printed(records, as_json=as_json):
-        table([acted(_BECAME[one["status"]] if one["changed"] else otherwise, one) for one in records])
-        for one in records:
-            if one["changed"] and one["status"] == "superseded":
-                text(f"to have it hold again: memman insights reinstate {short(one['id'])}")
+    fact = Fact(note.text, row["category"] or "fact", row["importance"] or DEFAULT_IMPORTANCE, names)
+    origin = note.provenance.origin
+    uid, holds = memory_uid(note.uid, 0), scope(note, dataclasses.replace(fact, scope=row["scope"]))
+    memory = unit.add(Draft(uid, note.uid, fact, note.provenance.source, origin, note.queued_at, scope=holds), now)
+    unit.linked("", memory, memory)

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from memman.commands.forget import forgotten as forget
 from memman.commands.place import Place
-from memman.govern.forget import forget
 from memman.model.errors import MemmanError
 from memman.queue.schema import STEPS as QUEUE
 from memman.recovery.check import troubles

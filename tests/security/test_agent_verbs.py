@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
+from memman.commands.forget import FORGETS_A_SESSION
 from memman.config.keys import KEYS
-from memman.govern.forget import FORGETS_A_SESSION
 from memman.model.verbs import AGENT_VERBS, ALLOWED, ASKED, PERSONS
 from tests.security.every_verb import CALLS, LEAVES, calls, made, variants
 from tests.support.box import no, nursery

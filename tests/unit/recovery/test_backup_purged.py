@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 
+from memman.commands.forget import forgotten as forget
 from memman.commands.place import Place
 from memman.commands.store import Stakes, removed
 from memman.config.tombstones import WHOLE, bury
-from memman.govern.forget import forget
 from memman.recovery.backup import take
 from memman.recovery.purge import purge
 from memman.recovery.restore import restore

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from memman.commands.forget import forgotten as forget
+from memman.commands.forget import restore as undo
 from memman.commands.place import Place
-from memman.govern.forget import forget
-from memman.govern.forget import restore as undo
 from memman.recovery.backup import take
 from memman.recovery.manifest import listed
 from memman.recovery.purge import purge

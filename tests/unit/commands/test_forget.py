@@ -8,9 +8,11 @@ from contextlib import closing
 
 import pytest
 
+from memman.commands.forget import forgotten, restore
 from memman.commands.place import Place
+from memman.commands.replace import target
 from memman.config.schedule import bell_path, silence
-from memman.govern import forget, freshness, portability, replace, retention, review, scope, undo
+from memman.govern import freshness, portability, retention, review, scope, undo
 from memman.judge.embedder import BuiltinEmbedder
 from memman.recovery import purge
 from memman.store.opening import open_store
@@ -57,15 +59,15 @@ def undone(place, uid):
 
 # Each verb, and whether vectors change by it.
 VERBS = {
-    "forget": (lambda place, uid: forget.forget(place, [uid]), True),
-    "forget --undo": (lambda place, uid: (forget.forget(place, [uid]), forget.restore(place, [uid])), True),
+    "forget": (lambda place, uid: forgotten(place, [uid]), True),
+    "forget --undo": (lambda place, uid: (forgotten(place, [uid]), restore(place, [uid])), True),
     "insights archive": (lambda place, uid: retention.archive(place, [uid]), True),
     "undo": (undone, True),
     "purge": (lambda place, uid: purge.purge(place.data, place.name, [uid]), True),
     "import": (brought_in, True),
     "review approve": (lambda place, _: review.approve(place, [uid_of(place, HELD)]), True),
     "review reject": (lambda place, _: review.reject(place, [uid_of(place, HELD)]), True),
-    "replace": (replace.target, False),
+    "replace": (target, False),
     "scope move": (lambda place, uid: scope.move(place, [uid], "personal"), False),
     "verify": (lambda place, uid: freshness.verify(place, [uid]), False),
     "insights protect": (lambda place, uid: freshness.protect(place, [uid]), False),
