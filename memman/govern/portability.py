@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from memman.belief import trusted
+from memman.belief import USER, trusted
 from memman.commands.place import Place, expected, looking, reading, standing
 from memman.config.drain_by_write import ask
 from memman.config.env import Settings
@@ -19,7 +19,7 @@ from memman.model.plural import counted
 from memman.pipeline.injection import steering
 from memman.portable import git, lines, markdown, notes, restore
 from memman.portable.formats import recognised
-from memman.portable.incoming import OWN, Format, Found, Item
+from memman.portable.incoming import Format, Found, Item
 from memman.providers.build import builtin_llm
 from memman.secrets import legible
 from memman.store.records import TEXT
@@ -155,22 +155,21 @@ def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
         whose = here.repository if scope else item.repository or ("" if here.alone else here.repository)
         said = replace(item, text=legible(item.text), scope=scope or item.scope)
         said = replace(said, repository="" if said.scope == PERSONAL else whose)
-        return replace(said, source=OWN, lifted=item.source != OWN) if wanted.mine else said
+        return replace(said, source=USER, lifted=item.source != USER) if wanted.mine else said
 
     texts = [item for item in found.items if item.text.strip()]
     excluded = {folder: _excluded(place.data, folder) for folder in {item.folder for item in texts}}
     items = [settled(item) for item in texts if not excluded[item.folder]]
-    said = notes.sorted_out(place.data, place.name, place.path, form.name, items, purged=wanted.purged)
-    left = {"here already": said.here, "purged": said.purged, "longer than a note may be": said.long}
+    fresh, left = notes.sorted_out(place.data, place.name, place.path, form.name, items, purged=wanted.purged)
     left["without a text"] = len(found.items) - len(texts)
-    left |= Counter(f"of an excluded folder ({why})" for item in texts if (why := excluded[item.folder]))
-    new = list(said.new.values())
+    left.update(f"of an excluded folder ({why})" for item in texts if (why := excluded[item.folder]))
+    new = list(fresh.values())
     judge = builtin_llm(Settings.load(place.data, place.name)).judge
     held = sum(map(bool, steering(judge, [item.text for item in new if not trusted(item.source)])))
     samples = tuple(item.text for item in new[:_SAMPLES])
     kinds = {
-        "of your own": sum(item.source == OWN for item in new),
-        "imported": sum(item.source != OWN for item in new),
+        "of your own": sum(item.source == USER for item in new),
+        "imported": sum(item.source != USER for item in new),
     }
     asks = form.personal and not wanted.mine and kinds["imported"] > 0
     told = {kind: count for kind, count in kinds.items() if count}
@@ -180,7 +179,7 @@ def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
     preview = Preview(
         *(form.name, form.what, told, left, samples, found.lacks, held, tuple(nowhere), asks, found.partial)
     )
-    return Reading(found, preview, said.new)
+    return Reading(found, preview, fresh)
 
 
 def _excluded(data: str, folder: str) -> str:

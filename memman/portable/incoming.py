@@ -1,13 +1,31 @@
 """What a file of some format holds for a store: texts that become notes, or memories as they were exported."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from memman.belief import IMPORT, USER
-from memman.portable.lines import Export
+from memman.belief import IMPORT
+from memman.model.records import Fingerprint
+from memman.store.records import Record
 
-# What a person's own rules are worth.
-OWN = USER
+
+class Vector(NamedTuple):
+    """A vector of an embedder that is not on this machine."""
+
+    memory: str
+    made_by: Fingerprint
+    planes: bytes
+    squares: int
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An export that was read, and what is wrong with the lines that are left out."""
+
+    header: Mapping[str, Any]
+    records: list[Record] = field(default_factory=list)
+    vectors: list[Vector] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

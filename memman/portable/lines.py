@@ -2,8 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -14,6 +13,8 @@ from memman.embed.codes import unpacked
 from memman.model.errors import UsageError
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import BUILTIN, JUDGE
+from memman.portable import files
+from memman.portable.incoming import Export, Format, Found, Vector
 from memman.secrets import masked
 from memman.store.records import Record
 from memman.store.shapes import harmless
@@ -23,6 +24,7 @@ from memman.store.sqlite.catalogue import Catalogue
 
 VERSION = 2
 NAME = "memman export"
+_LACKS = ("notes that waited in the queue, settings and backups",)
 # The only name in a line that is no record.
 _VECTOR = "vector"
 # How many of a machine's records may be missing: each of these numbers will be kept, as one of a lost record.
@@ -33,26 +35,6 @@ _VECTORS = (
     "SELECT m.uid, e.provider, e.model, e.dimension, v.planes, v.squares FROM vector v JOIN memory m ON m.id = v.memory"
     f" JOIN embedder e ON e.id = v.embedder WHERE {_ELSEWHERE} ORDER BY m.id, e.id"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Vector:
-    """A vector of an embedder that is not on this machine."""
-
-    memory: str
-    made_by: Fingerprint
-    planes: bytes
-    squares: int
-
-
-@dataclass(frozen=True, slots=True)
-class Export:
-    """A file that was read, and what is wrong with the lines that are left out."""
-
-    header: Mapping[str, Any]
-    records: list[Record] = field(default_factory=list)
-    vectors: list[Vector] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)
 
 
 def written(store: str, catalogue: Catalogue, *, vectors: bool = False) -> Iterator[str]:
@@ -127,3 +109,17 @@ def _taken(found: Export, line: str) -> str:
 
 def _line(said: Any) -> str:
     return json.dumps(said, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _fits(path: str) -> bool:
+    return ours(files.beginning(path).partition("\n")[0])
+
+
+def _found(path: str) -> Found:
+    export = read(path, files.text(path))
+    left_out = ", ".join(map(str, export.header.get("left_out", ())))
+    vectors = (f"vectors of {left_out}: `memman embed reembed` makes them again",) if left_out else ()
+    return Found(lacks=(*export.wrong, *_LACKS, *vectors), export=export)
+
+
+FORMAT = Format("memman", "an export of memman (JSON lines)", _fits, _found)

@@ -1,8 +1,9 @@
 """Items of other formats as notes: which are new here, and how they are queued."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memman.belief import IMPORT, trusted
 from memman.clock import now_ms
@@ -22,18 +23,10 @@ _SAID = (
     "SELECT m.text, coalesce(s.repository, ''), m.id FROM memory m LEFT JOIN scoped ON scoped.memory = m.id"
     " LEFT JOIN scope s ON s.id = scoped.scope WHERE m.status = 'current'"
 )
+# Why an item does not come in.
+_HERE, _PURGED, _LONG = "here already", "purged", "longer than a note may be"
 # Where what nobody dates goes: behind all that has a date.
 _NEWEST = 2**62
-
-
-@dataclass(frozen=True, slots=True)
-class Sorted:
-    """Items by what becomes of them: `new` ones by the uid of their note."""
-
-    new: Mapping[str, Item]
-    here: int = 0
-    purged: int = 0
-    long: int = 0
 
 
 def uid(name: str, item: Item) -> str:
@@ -42,24 +35,24 @@ def uid(name: str, item: Item) -> str:
     return kept_uid(f"mine\n{said}") if item.lifted else said
 
 
-def sorted_out(data: str, store: str, path: str, name: str, items: Iterable[Item], *, purged: bool) -> Sorted:
-    """Tell the new items of a format from those that are known here; with `purged` those come back, too."""
-    new: dict[str, Item] = {}
+def sorted_out(
+    data: str, store: str, path: str, name: str, items: Iterable[Item], *, purged: bool
+) -> tuple[dict[str, Item], Counter[str]]:
+    """Return the new items by the uid of their note, and why others are left; with `purged` those come back, too."""
+    new, left = dict[str, Item](), Counter({_HERE: 0, _PURGED: 0, _LONG: 0})
     with closing(QueueView(data)) as queue, Catalogue.open(path) as catalogue:
         buried = Tombstones.load(data)
         tombs, texts = (Tombstones(), Buried()) if purged else (buried, Buried.load(data))
         known = _Known(set(queue.of(store)), tombs, texts, catalogue.reader)
-        counts = dict.fromkeys(("here", "purged", "long"), 0)
         for item in map(known.settled, items):
             note = uid(name, item)
             while (purged and note in buried.touched) or note in known.undone:
                 note = kept_uid(note)  # the receipt of the first would keep it out
-            why = "here" if note in new else known.why(note, item)
-            if why:
-                counts[why] += 1
+            if why := _HERE if note in new else known.why(note, item):
+                left[why] += 1
             else:
                 new[note] = item
-    return Sorted(dict(sorted(new.items(), key=lambda pair: pair[1].at or _NEWEST)), **counts)
+    return dict(sorted(new.items(), key=lambda pair: pair[1].at or _NEWEST)), left
 
 
 class _Known:
@@ -78,16 +71,16 @@ class _Known:
     def why(self, note: str, item: Item) -> str:
         """Say why an item does not come in, '' where it does."""
         if note in self.tombs.touched:
-            return "purged"
+            return _PURGED
         if note in self.waiting or self.reader.has_receipt(note):
-            return "here"
+            return _HERE
         if self.tombs.hold("", item.memory or item.edits) or self.texts.says(item.text):
-            return "purged"
+            return _PURGED
         if item.memory in self.rows:
-            return "here"
+            return _HERE
         if not (item.edits or item.replaces) and self._says(item):
-            return "here"
-        return "long" if len(item.text.encode()) > MAX_BYTES else ""
+            return _HERE
+        return _LONG if len(item.text.encode()) > MAX_BYTES else ""
 
     def _says(self, item: Item) -> bool:
         """Whether a memory says it already; what is a person's own is said only where that one is, too."""

@@ -14,7 +14,7 @@ from memman.config.buried import Buried, dig_up_texts
 from memman.config.tombstones import WHOLE, Tombstones, bury, dig_up
 from memman.locks import quiet
 from memman.model.uid import kept_uid
-from memman.portable.lines import Export
+from memman.portable.incoming import Export
 from memman.recovery.swap import finish
 from memman.recovery.taking_in import purged as purged_elsewhere
 from memman.recovery.taking_in import take_in

@@ -4,14 +4,14 @@ import os
 import re
 from collections.abc import Iterator
 
-from memman.belief import IMPORT
+from memman.belief import IMPORT, USER
 from memman.config.places import data_dir
 from memman.config.repository import repository
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, here
 from memman.llm.builtin.markdown import Block, blocks
 from memman.llm.builtin.split import PARAGRAPH, extent, statements
 from memman.portable import files
-from memman.portable.incoming import OWN, Format, Found, Item
+from memman.portable.incoming import Format, Found, Item
 
 NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md")
 # Where a person keeps rules of their own, below their home.
@@ -55,7 +55,7 @@ def _fits(path: str) -> bool:
 def _read(path: str) -> Found:
     folder = os.path.dirname(path)
     if os.path.realpath(folder) in {os.path.realpath(os.path.expanduser(f"~/{home}")) for home in _HOMES}:
-        source, whose, scope = OWN, "", PERSONAL
+        source, whose, scope = USER, "", PERSONAL
     else:
         source, (whose, scope) = IMPORT, held_for(folder)
     at = int(os.stat(path).st_mtime * 1000)

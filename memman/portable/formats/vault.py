@@ -3,10 +3,11 @@
 import os
 from typing import Any
 
+from memman.belief import USER
 from memman.model.moments import ms
 from memman.model.vocabulary import CATEGORIES
 from memman.portable import front, markdown
-from memman.portable.incoming import OWN, Format, Found, Item
+from memman.portable.incoming import Format, Found, Item
 
 _LACKS = (
     "edits of the front matter, and deleted files: `memman forget` hides memories",
@@ -38,7 +39,7 @@ def _item(text: str) -> Item:
     }
     said = markdown.said(body)
     if markdown.is_edited(text):
-        return Item(said, key=f"{uid}\n{said}", source=OWN, edits=uid, **hints)
+        return Item(said, key=f"{uid}\n{said}", source=USER, edits=uid, **hints)
     return Item(said, key=uid, at=ms(str(about.get("valid_from", ""))), memory=uid, **hints)
 
 
