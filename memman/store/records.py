@@ -7,6 +7,7 @@ whatever order they arrived, machines that hold the same records know the same.
 import json
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -44,6 +45,10 @@ AUTHOR, RETIRED_BY = "author", "retired_by"
 UNTIL, VERIFIED = "until", "verified"
 PROTECTED, HELD, MAYBE, CLAIMS = "protected", "held", "maybe", "claims"
 EVIDENCE, FILE, EDGE = "evidence", "file", "edge"
+
+# How an act is named that compares two memories, and how a record begins that has one supersede another: of two hosts
+# that found otherwise, the one that let both stand counts.
+PAIR, ENDS = "pair:", '{"how":"supersede"'
 
 Parts = dict[str, Any]
 
@@ -160,15 +165,23 @@ def state_of(
     return {name: value for name, value in state.items() if value is not None}
 
 
+def pair(*memories: str) -> str:
+    """Name the act by which two memories that were learned apart are compared, whichever host does it."""
+    return PAIR + blake2b(" ".join(sorted(memories)).encode(), digest_size=16).hexdigest()
+
+
 def states_of(records: Iterable[Record]) -> dict[str, Parts]:
     """Fold records of many memories, rules and notes: the state of each, by its uid."""
     of: dict[str, list[Record]] = {}
-    firsts: dict[str, tuple[int, str]] = {}
+    hosts: dict[str, dict[str, tuple[bool, int]]] = {}
     undos = []
     for one in records:
         if one.kind == "undone" and one.memory == one.act:
             undos.append(one)
         of.setdefault(one.memory, []).append(one)
-        firsts[one.act] = min(firsts.get(one.act, (one.at, one.host)), (one.at, one.host))
-    winners = {act: host for act, (_, host) in firsts.items()}
+        did = hosts.setdefault(one.act, {})
+        ends, at = did.get(one.host, (False, one.at))
+        ends |= one.act.startswith(PAIR) and one.body.startswith(ENDS)
+        did[one.host] = ends, min(at, one.at)
+    winners = {act: min(did, key=lambda host: (*did[host], host)) for act, did in hosts.items()}
     return {uid: state_of(found, winners, undos) for uid, found in of.items()}

@@ -1,13 +1,12 @@
 """What was learned apart: which memories of one host make those of another out of date.
 
 Each of two hosts compares what has come with what it had and the other had not seen. Both name what they do by the
-pair, so that it is one act, and what the first of them did counts.
+pair, so that it is one act: what the first of them did counts, or where they differ, what lets both stand.
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from hashlib import blake2b
 
 from memman.belief import effect
 from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
@@ -17,6 +16,7 @@ from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.reconcile import by_builtin
 from memman.sqlite import LISTED
 from memman.store import MemoryRow
+from memman.store.records import pair
 from memman.store.sqlite import record_log
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
@@ -47,17 +47,13 @@ async def reconcile(store: SqliteStore, tools: Tools, stopping: Callable[[], boo
         with store.unit() as unit:
             for verdict, candidate in verdicts:
                 with unit.other_act(tools.clock()):
-                    unit.act = _act(row.uid, candidate.uid)
+                    unit.act = pair(row.uid, candidate.uid)
                     retired += _settle(unit, row, verdict, candidate)
             unit.set_meta(REACHED, json.dumps([row.valid_from, row.uid]))
     with store.unit() as unit:
         unit.set_meta(COMPARED, None)
         unit.set_meta(REACHED, None)
     return retired
-
-
-def _act(*pair: str) -> str:
-    return blake2b(" ".join(sorted(pair)).encode(), digest_size=16).hexdigest()
 
 
 def _current(store: SqliteStore, uids: Iterable[str]) -> list[MemoryRow]:
@@ -88,7 +84,7 @@ async def _verdicts(
         for one in find(tools, note, fact, vector)
         if (apart(row.uid, one.uid) or apart(one.uid, row.uid))
         and (one.valid_from, one.uid) < (row.valid_from, row.uid)
-        and not record_log.of_acts(store.db, [_act(row.uid, one.uid)])
+        and not record_log.of_acts(store.db, [pair(row.uid, one.uid)])
     }
     plan = Plan(note, (fact,), candidates=(tuple(found.values()),))
     return [(verdict, found[verdict.memory]) for verdict in await by_builtin(tools, plan)]

@@ -10,7 +10,7 @@ import apsw
 from memman.model.errors import DamagedFile
 from memman.model.vocabulary import CONNECTED, REWRITTEN
 from memman.sqlite import LISTED
-from memman.store.records import EDGE, Record
+from memman.store.records import EDGE, ENDS, PAIR, Record
 from memman.store.records import body as written
 from memman.store.records import lost as lost_one
 
@@ -265,9 +265,15 @@ def withhold(db: apsw.Connection, uids: Collection[str]) -> list[Record]:
 
 
 def winners(db: apsw.Connection, records: Iterable[Record]) -> dict[str, str]:
-    """Return, for the acts of some records that two machines did both, the one that counts: who did it first."""
+    """Return, for the acts of some records that two machines did both, the one that counts: who did it first.
+
+    Of two that compared a pair of memories, who let both stand.
+    """
     twice = doubled(db, (one.act for one in records))
-    first = "SELECT h.name FROM record r JOIN host h ON h.id = r.host WHERE act = ? ORDER BY r.at, h.name LIMIT 1"
+    first = (
+        "SELECT h.name FROM record r JOIN host h ON h.id = r.host WHERE act = ?1 GROUP BY h.id"
+        f" ORDER BY ?1 GLOB '{PAIR}*' AND max(body GLOB '{ENDS}*'), min(r.at), h.name LIMIT 1"
+    )
     return {act: db.execute(first, (act,)).get for act in twice}
 
 

@@ -80,6 +80,16 @@ class Life:
         else:
             unit.contradict(other, one, self.now, "why", sure=True)
 
+    def compare(self, unit, uids):
+        """Find, of two memories, what another machine may find otherwise."""
+        one, other = self._row(uids), self._row(uids)
+        unit.act = records.pair(unit.uid(one), unit.uid(other))
+        if not record_log.of_acts(unit.db, [unit.act]):
+            if self.chance.random() < 0.5:
+                unit.supersede(one, other, self.now, self.now, "why")
+            else:
+                unit.doubt(one, other, self.now, "why")
+
     def judge(self, unit, uids):
         """Do one of the things that a person does with a memory."""
         row, now = self._row(uids), self.now
@@ -128,7 +138,7 @@ class Life:
             purge.purge(unit, [row], self.now)
 
     _LEARNING = (learn,)
-    _ALL = (learn, learn, doubt, judge, judge, judge, judge, rule, undo, purge)
+    _ALL = (learn, learn, doubt, compare, judge, judge, judge, judge, rule, undo, purge)
 
 
 def lived(path, seed, steps=80):
@@ -303,3 +313,29 @@ def test_what_comes_late_of_an_undone_act_is_undone_too(tmp_path, at):
             with third.unit() as unit:
                 unit.take_in([one])
         assert said(third) == said(here) == expected(every)
+
+
+@pytest.mark.parametrize("first", ["supersede", "doubt"])
+def test_of_two_verdicts_about_a_pair_the_one_counts_that_lets_both_stand(tmp_path, first):
+    """Whichever came first, in any order of arrival: the older memory stays, marked as maybe replaced."""
+    stores = [SqliteStore(str(tmp_path / f"{name}.db")) for name in "abc"]
+    here, there, third = stores
+    old, new = "a" * 20, "b" * 20
+    with here.unit() as unit:
+        for uid in (old, new):
+            unit.add(Draft(uid, "n", Fact(uid, "fact"), "user", "o", 5), 5)
+    with there.unit() as unit:
+        unit.take_in(record_log.every(here.db))
+    for store, how, at in ((here, first, 10), (there, {"supersede": "doubt", "doubt": "supersede"}[first], 20)):
+        with store.unit() as unit:
+            unit.act = records.pair(new, old)
+            rows = [index.row_of(unit.db, uid) for uid in (old, new)]
+            assert unit.supersede(*rows, at, at, "why") if how == "supersede" else unit.doubt(*rows, at, "why")
+    every = [*record_log.every(here.db), *record_log.every(there.db)]
+    for store, order in ((here, every), (there, every), (third, every[::-1])):
+        for one in order:
+            with store.unit() as unit:
+                unit.take_in([one])
+        assert said(store) == expected(every)
+        assert dict(store.db.execute("SELECT uid, status FROM memory")) == dict.fromkeys((old, new), "current")
+        assert store.reader.meta(f"maybe:{old}") == new
