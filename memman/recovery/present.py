@@ -72,12 +72,15 @@ def carry(unit: SqliteUnit, present: Present) -> None:
 
     What is said again counts only where the first record does not come too, from a machine that has it.
     """
-    have = set(unit.db.execute("SELECT h.name, r.n FROM record r JOIN host h ON h.id = r.host").fetchall())
+    have = set(unit.db.execute("SELECT h.name, r.n FROM record r JOIN host h ON h.id = r.host"))
+    lost = set(record_log.lost(unit.db))
+    back = record_log.add(unit.db, [one for one in present.outlives if (one.host, one.n) in lost])
     new = [one for one in present.outlives if (one.host, one.n) not in have]
     record_log.renew_host(unit.db)
-    unit.follow(
-        [record_log.append(unit.db, one.at + 1, *one[3:7], author=one.author, visibility=one.visibility) for one in new]
+    again = (
+        record_log.append(unit.db, one.at + 1, *one[3:7], author=one.author, visibility=one.visibility) for one in new
     )
+    unit.follow([*back, *again])
 
 
 def _removed(data: str, name: str) -> str:

@@ -205,7 +205,7 @@ def complete(db: apsw.Connection) -> dict[str, int]:
 
 
 def fill_gaps(db: apsw.Connection, *hosts: str) -> None:
-    """Have each number that is missing before the newest of its machine stand for a lost record; of all or of `hosts`.
+    """Have each number that was given and whose record is missing stand for a lost record; of all or of `hosts`.
 
     Otherwise other machines would wait for it for ever. It gives way as soon as somebody has the record.
     """
@@ -213,7 +213,7 @@ def fill_gaps(db: apsw.Connection, *hosts: str) -> None:
     for name in hosts or newest:
         if ends[name] < (n := newest[name]):
             there = {one.n for one in every(db, name)}
-            add(db, [lost_one(name, number) for number in range(1, n) if number not in there])
+            add(db, [lost_one(name, number) for number in range(1, n + 1) if number not in there])
 
 
 def lost(db: apsw.Connection) -> list[tuple[str, int]]:

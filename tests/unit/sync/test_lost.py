@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.support.machines import current, differing, done, host, machine, pair, told
 
 PORT, LATER = "The billing service listens on port 9110.", "The billing service listens on port 9220."
@@ -20,14 +22,15 @@ def both(*boxes):
         done(box, "sync")
 
 
-def test_a_record_that_others_have_comes_back(box):
+@pytest.mark.parametrize("which", [f"kind = 'learned' AND body LIKE '%{LATER}%'", "n = (SELECT max(n) FROM record)"])
+def test_a_record_that_others_have_comes_back(box, which):
     """It keeps host and number; no act is done twice, and nothing ends that held."""
     one, other, _ = pair(box)
     told(one, PORT)
     told(one, LATER)
     both(one, other)
     name, before = host(one), current(other)
-    lose(one, f"kind = 'learned' AND body LIKE '%{LATER}%'")
+    lose(one, which)
     said = one.memman("sync")
     assert (said.stderr, said.stdout) == ("", "1 record written, 1 taken in\n")  # what repair told anew
     assert host(one) == name
