@@ -172,6 +172,11 @@ def vouches(new: Statement, old: Statement) -> bool:
     return new.source == USER and (not trusted(old.source) or elsewhere)
 
 
+def waits(old: Statement, new: Statement) -> bool:
+    """Whether what may be replaced waits for a person: behind what ends before it only if an agent alone says that."""
+    return new.lone or not outlasts(old.ends_at, new.ends_at)
+
+
 def confirms(mine: str, other: str) -> bool:
     """Whether what is of source `mine` confirms what is of source `other` and says the same."""
     return trusted(mine) or rank(mine) <= rank(other)

@@ -19,7 +19,6 @@ from memman.model.errors import ForPeople
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance
 from memman.model.text import SHORT_ID
 from memman.model.uid import memory_uid
-from memman.model.vocabulary import PROTECTED
 from memman.pipeline.scope import scope
 from memman.queue.notes import Queue
 from memman.store.sqlite import undo as acts
@@ -111,7 +110,8 @@ def _check_agent(
             f"{short} waits to be read and cannot be brought back: only a person drops it, `memman forget {short}` in"
             " their own terminal"
         )
-    kept = (one["uid"] for one in catalogue.memories(memories) if catalogue.reader.meta(PROTECTED + one["uid"]))
+    known = catalogue.reader.statements(memories)
+    kept = (one["uid"] for one in catalogue.memories(memories) if known[one["id"]].protected)
     if uid := next(kept, None):
         short = uid[:SHORT_ID]
         raise ForPeople(

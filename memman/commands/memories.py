@@ -9,7 +9,7 @@ from memman.commands.place import Place, looking, steadily, writing
 from memman.config.schedule import refuse_stopped
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.text import SHORT_ID
-from memman.model.vocabulary import HELD, WITHHELD
+from memman.model.vocabulary import WITHHELD
 from memman.queue.view import QueueView
 from memman.store.sqlite.catalogue import Catalogue, freshness
 from memman.store.sqlite.reader import SqliteReader
@@ -113,7 +113,7 @@ def _candidates(found: Sequence[Named], part: str) -> str:
 
 def veiled(place: Place, reader: SqliteReader, uid: str, record: dict[str, Any]) -> dict[str, Any]:
     """Return what may be told of the memory `uid`: less where an agent asks and nobody has approved it."""
-    if not (place.agent and reader.meta(HELD + uid)):
+    if not (place.agent and reader.held_back(uid)):
         return record
     return record | {name: said for name, said in _SAYS.items() if name in record}
 

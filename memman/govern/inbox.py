@@ -6,7 +6,7 @@ from typing import Any
 from memman.commands.memories import all_named, veiled
 from memman.commands.place import Place, looking, reading
 from memman.model.errors import UsageError
-from memman.store.sqlite import claims, waiting
+from memman.store.sqlite import doubts
 from memman.store.sqlite.catalogue import Catalogue
 
 # The kinds of what waits, in the order of the list. The id is the older one's where there are two.
@@ -35,10 +35,10 @@ def shown(place: Place, parts: Sequence[str]) -> list[dict[str, Any]]:
 def found(catalogue: Catalogue) -> list[tuple[str, int, int]]:
     """Return (kind, memory, the other side or 0) of what waits."""
     held = [one["id"] for one in catalogue.listed(category=None, source=None, status="review", limit=_MOST)]
-    pairs, contradicted = catalogue.doubtful(), waiting.contradicted(catalogue.reader)
-    said = claims.standing(catalogue.reader.db)
+    pairs, contradicted = catalogue.doubtful(), doubts.contradicted(catalogue.reader)
+    said = doubts.claimed(catalogue.reader.db)
     told = {*pairs, *pairs.values(), *contradicted.values(), *(new for _, new, _ in said)}
-    wishes = [row for row in waiting.wishes(catalogue.reader) if row not in told]
+    wishes = [row for row in doubts.wishes(catalogue.reader) if row not in told]
     return [
         *((HELD, row, 0) for row in held),
         *((MAYBE, old, new) for old, new in pairs.items()),
@@ -63,8 +63,8 @@ def _told(place: Place, catalogue: Catalogue, kind: str, memory: int, other: int
 
 
 def _why(catalogue: Catalogue, kind: str, record: dict[str, Any], other: dict[str, Any] | None) -> str:
-    against = waiting.why_against(catalogue.reader, other["uid"], record["uid"]) if other else ""
-    said = against or waiting.why(catalogue.reader, record["uid"])
+    against = doubts.why_against(catalogue.reader, other["uid"], record["uid"]) if other else ""
+    said = against or doubts.why(catalogue.reader, record["uid"])
     if kind == HELD and not said:
         from memman.govern.review import reason
 

@@ -6,11 +6,10 @@ from typing import Any
 from memman.belief import reliability, sessions
 from memman.commands.memories import Named, all_named, veiled
 from memman.commands.place import Place, looking, reading
-from memman.model.vocabulary import PROTECTED
 from memman.queue.view import QueueView
-from memman.store.sqlite import claims, keeping
+from memman.store.sqlite import doubts, keeping
 from memman.store.sqlite.catalogue import ARCHIVED, Catalogue
-from memman.store.sqlite.waiting import why
+from memman.store.sqlite.doubts import why
 
 STATUSES = ("current", "superseded", "forgotten", ARCHIVED, "all")
 
@@ -57,7 +56,7 @@ def _memory(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dict[
         "stands_before": [uids[old] for old, new in behind.items() if new == row],
         "against": [uid for _, uid, _ in catalogue.reader.contradicts([row]).get(row, ())],
         "contradicted_by": _contradicted_by(catalogue, row),
-        "protected": int(catalogue.reader.meta(PROTECTED + record["uid"]) or 0) or None,
+        "protected": catalogue.reader.protected_since(row),
         "edges": catalogue.edge_counts(row),
         "verified_at": keeping.verified(catalogue.reader, row),
         "files": {file.path: file.changed_at for file in keeping.files_of(catalogue.reader, row)},
@@ -70,7 +69,7 @@ def _memory(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dict[
 
 
 def _contradicted_by(catalogue: Catalogue, row: int) -> list[str]:
-    said = claims.standing(catalogue.reader.db)
+    said = doubts.claimed(catalogue.reader.db)
     return [one["uid"] for one in catalogue.memories([new for old, new, _ in said if old == row])]
 
 

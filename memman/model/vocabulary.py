@@ -34,16 +34,6 @@ HIDDEN = ("forgotten", "review")
 
 # Store setting, by note: which memory, and since when, replaces a note that is not stored yet.
 REPLACED = "replaced:"
-# Store setting, by memory: since when a person wants no drain to retire it.
-PROTECTED = "protected:"
-# Store setting, by memory: which newer memory maybe replaces it, by uid, until that is settled.
-MAYBE = "maybe:"
-# Store setting, by memory that only an agent has said: what it contradicts of what people stand behind, as JSON
-# (uid: 'surely' or 'maybe'), until somebody bears it out.
-CLAIMS = "claims:"
-
-# Store setting, by memory: since when it is held back for review; a person's approval removes it.
-HELD = "held:"
 # Store setting: which store of which server this is, as JSON (the server, the number there, our role, what we may do).
 CONNECTED = "server"
 # Store setting, by row: a record that was given another body, which that server has yet to hear.

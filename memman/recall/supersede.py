@@ -165,14 +165,14 @@ def marked(
     known = {hit.row.uid: hit for hit in hits}
     found: Mapping[str, Hit] = known
     while found:
-        newer = reader.newer(found, as_of, scopes)
-        until = _until(reader, {known[uid].id: memory for uid, (memory, _) in newer.items()})
-        upheld = _upheld(reader, found, as_of, scopes)
-        known |= {
-            uid: known[uid].having(maybe_replaced_by=its, until=until.get(known[uid].id))
-            for uid, (_, its) in newer.items()
-        }
-        known |= {uid: known[uid].having(against=its) for uid, (_, its) in upheld.items()}
+        uids = {hit.id: uid for uid, hit in found.items()}
+        newer, said = reader.newer(uids, as_of, scopes), reader.contradicts(uids, as_of, scopes)
+        until = _until(reader, {old: new for old, (new, _) in newer.items()})
+        upheld = {memory: claims[0][:2] for memory, claims in said.items()}
+        for memory, (_, its) in newer.items():
+            known[uids[memory]] = known[uids[memory]].having(maybe_replaced_by=its, until=until.get(memory))
+        for memory, (_, its) in upheld.items():
+            known[uids[memory]] = known[uids[memory]].having(against=its)
         before = dict.fromkeys((*newer.values(), *upheld.values()))
         rows = bring(memory for memory, its in before if its not in known)
         found = {row.uid: Hit(row, score=0.0, confidence=0.0) for row in rows}
@@ -184,14 +184,6 @@ def _until(reader: "SqliteReader", newer: "Mapping[int, int]") -> dict[int, int]
     """Return, by the older one of each pair, until when the newer one holds where the older one holds longer."""
     ends = reader.ends({*newer, *newer.values()})
     return {old: ends[new] for old, new in newer.items() if outlasts(ends.get(old), ends.get(new))}
-
-
-def _upheld(
-    reader: "SqliteReader", hits: "Mapping[str, Hit]", as_of: int | None, scopes: "frozenset[int] | None"
-) -> dict[str, tuple[int, str]]:
-    """Return (id, uid), for those of `hits` that contradict anything, of what they surest do."""
-    said = reader.contradicts((hit.id for hit in hits.values()), as_of, scopes)
-    return {uid: said[hit.id][0][:2] for uid, hit in hits.items() if hit.id in said}
 
 
 def newer_first(hits: "Sequence[Hit]") -> list[Hit]:

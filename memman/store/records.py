@@ -44,6 +44,8 @@ TEXT, STATUS, SCOPE, VISIBILITY = "text", "status", "scope", "visibility"
 AUTHOR, RETIRED_BY = "author", "retired_by"
 UNTIL, VERIFIED = "until", "verified"
 PROTECTED, HELD, MAYBE, CLAIMS = "protected", "held", "maybe", "claims"
+# How sure it is that a memory is against another one that it claims to be.
+SURELY, UNSURE = "surely", "maybe"
 EVIDENCE, FILE, EDGE = "evidence", "file", "edge"
 
 # How an act is named that compares two memories, and how a record begins that has one supersede another: of two hosts

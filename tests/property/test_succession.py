@@ -96,7 +96,7 @@ def judged(path, said):
             elif topic in last and done == "turn":
                 unit.doubt(row, last[topic], at, "overtaken")
         last[topic] = last[topic] if topic in last and done == "turn" else row
-    return store, store.reader.newer(uid for (uid,) in store.db.execute("SELECT uid FROM memory"))
+    return store, store.reader.newer(row for (row,) in store.db.execute("SELECT id FROM memory"))
 
 
 @given(
@@ -116,7 +116,7 @@ def test_what_is_maybe_replaced_never_ranks_above_the_newer_one(tmp_path_factory
                 assert len(hits) <= limit
                 assert len({hit.id for hit in hits}) == len(hits)
                 for place, hit in enumerate(hits):
-                    newer, uid = marks.get(hit.row.uid, (None, None))
+                    newer, uid = marks.get(hit.id, (None, None))
                     assert hit.maybe_replaced_by == uid
                     assert newer is None or newer in [other.id for other in hits[:place]]
             for day in range(1, len(said) + 1):

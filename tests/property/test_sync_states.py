@@ -43,7 +43,14 @@ ROWS = (
         "SELECT s.uid, kind, d.uid, weight, detail FROM link JOIN memory s ON s.id = src JOIN memory d ON d.id = dst"
         f" WHERE {index.DECIDED} ORDER BY 1, 2, 3"
     ),
-    "SELECT key, value FROM meta WHERE key GLOB 'maybe:*' OR key GLOB 'claims:*' OR key GLOB 'protected:*' ORDER BY 1",
+    (
+        "SELECT m.uid, protected, n.uid FROM mark JOIN memory m ON m.id = memory LEFT JOIN memory n ON n.id = maybe"
+        " ORDER BY 1"
+    ),
+    (
+        "SELECT n.uid, o.uid, sure FROM claim JOIN memory n ON n.id = claim.memory JOIN memory o ON o.id = against"
+        " ORDER BY 1, 2"
+    ),
     "SELECT hex(digest), at FROM rejected ORDER BY 1",
     "SELECT uid FROM memory WHERE id IN (SELECT rowid FROM fts WHERE fts MATCH 'text: fact') ORDER BY 1",
 )

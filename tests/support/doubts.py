@@ -6,6 +6,8 @@ from tests.support.providers import ScriptedProvider, respond
 
 OLD = "We deploy the shop on Vercel."
 NEW = "Since the spring Coolify takes each deploy of the shop."
+# Has one memory, by uid, be maybe replaced by another.
+DOUBT = "INSERT INTO mark(memory, maybe) SELECT o.id, n.id FROM memory o, memory n WHERE o.uid = ? AND n.uid = ?"
 ASKED = "what is Vercel for?"
 _MEMORY = re.compile(r"^m(\d+) [^:]*: (.*)$", re.MULTILINE)
 _FACT = re.compile(r"^f(\d+): (.*)$", re.MULTILINE)
@@ -44,7 +46,7 @@ def drained(box, *notes, judged=(("Coolify", "MAYBE", "Vercel"),), **columns):
 def marks(box, name="default"):
     """Return what is maybe replaced, each text with that of the newer memory, of what is not forgotten."""
     sql = (
-        "SELECT o.text, n.text FROM meta JOIN memory o ON o.uid = substr(key, 7) JOIN memory n ON n.uid = value"
-        " WHERE key LIKE 'maybe:%' AND 'forgotten' NOT IN (o.status, n.status) ORDER BY o.id"
+        "SELECT o.text, n.text FROM mark JOIN memory o ON o.id = memory JOIN memory n ON n.id = maybe"
+        " WHERE 'forgotten' NOT IN (o.status, n.status) ORDER BY o.id"
     )
     return dict(box.store(sql, name=name))

@@ -8,13 +8,13 @@ from typing import Any
 
 import apsw
 
-from memman.belief import outlasts
+from memman.belief import outlasts, waits
 from memman.clock import now_ms
 from memman.config.scope import label
 from memman.model.names import expression, mentions
 from memman.model.records import Scope
 from memman.model.text import without_questions
-from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
+from memman.model.vocabulary import HIDDEN, JUDGE
 from memman.sqlite import LISTED, TranslatedErrors, id_list
 from memman.store import MemoryRow
 from memman.store.filters import Filters
@@ -140,9 +140,9 @@ class Catalogue:
 
     def doubtful(self) -> dict[int, int]:
         """Return the memories in force that are maybe replaced, newest first, each with what by."""
-        behind = self.behind()
-        guesses = self.reader.unconfirmed(behind.values())
-        return {old: new for old, new in self._marked().items() if old not in behind or new in guesses}
+        found = self._marked()
+        known = self.reader.statements({*found, *found.values()})
+        return {old: new for old, new in found.items() if waits(known[old], known[new])}
 
     def behind(self) -> dict[int, int]:
         """Return the memories in force that stand behind what holds only for a while, and less long than they."""
@@ -152,20 +152,16 @@ class Catalogue:
 
     def pairs(self) -> set[tuple[int, int]]:
         """Return (older, newer) of all that was ever marked so and still is, also by what has ended since."""
-        sql = (
-            "SELECT m.id, n.id FROM meta JOIN memory m ON m.uid = substr(meta.key, ?) JOIN memory n"
-            " ON n.uid = meta.value WHERE meta.key GLOB ?"
-        )
-        return set(self.reader.db.execute(sql, (len(MAYBE) + 1, MAYBE + "*")))
+        return set(self.reader.db.execute("SELECT memory, maybe FROM mark WHERE maybe IS NOT NULL"))
 
     def _marked(self) -> dict[int, int]:
         sql = (
-            "SELECT m.uid, m.id FROM meta JOIN memory m ON m.uid = substr(meta.key, ?)"
-            " WHERE meta.key GLOB ? AND m.status = 'current' ORDER BY m.id DESC"
+            "SELECT m.id FROM mark JOIN memory m ON m.id = memory WHERE maybe IS NOT NULL AND m.status = 'current'"
+            " ORDER BY m.id DESC"
         )
-        rows = dict(self.reader.db.execute(sql, (len(MAYBE) + 1, MAYBE + "*")))
+        rows = [row for (row,) in self.reader.db.execute(sql)]
         newer = self.reader.newer(rows)
-        return {row: newer[uid][0] for uid, row in rows.items() if uid in newer}
+        return {row: newer[row][0] for row in rows if row in newer}
 
     def around(self, memory: int, before: int, after: int) -> list[tuple[int, int]]:
         """Return (valid_from, id) of a memory amid those that came to hold before and after it, no hidden ones."""

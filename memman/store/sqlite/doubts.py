@@ -1,32 +1,81 @@
-"""What is maybe replaced by what: marks in the settings of a store, written within a transaction."""
+"""What of a store is doubted: what may be replaced, is contradicted or only an agent has said, and why."""
+
+import json
+from typing import TYPE_CHECKING
 
 import apsw
 
-from memman.model.vocabulary import MAYBE
+from memman.store.sqlite.beliefs import UNCONFIRMED
 
+if TYPE_CHECKING:
+    from memman.store.sqlite.reader import SqliteReader
+
+_WISHES = "('preference', 'decision')"
 _HOLDS = """
 WITH RECURSIVE step(id, next) AS (
-    SELECT id, superseded_by FROM memory WHERE uid = (SELECT value FROM meta WHERE key = ?)
+    SELECT m.id, superseded_by FROM mark JOIN memory m ON m.id = maybe WHERE memory = ?
     UNION SELECT m.id, m.superseded_by FROM step JOIN memory m ON m.id = step.next
 )
-SELECT m.uid FROM step JOIN memory m ON m.id = step.id WHERE step.next IS NULL
+SELECT id FROM step WHERE next IS NULL
 """
+_CLAIMED = (
+    "SELECT o.id, m.id, claim.sure FROM claim JOIN memory m ON m.id = claim.memory AND m.status = 'current'"
+    f" JOIN memory o ON o.id = against AND o.status = 'current' WHERE {UNCONFIRMED} ORDER BY m.id DESC, o.id DESC"
+)
 
 
-def newer(db: apsw.Connection, uid: str) -> str:
-    """Return the uid of what holds in the place of what the memory `uid` is maybe replaced by, '' for nothing."""
-    return db.execute(_HOLDS, (MAYBE + uid,)).get or ""
+def marked(db: apsw.Connection, memory: int) -> int:
+    """Return what a memory is marked as maybe replaced by, 0 for nothing."""
+    return db.execute("SELECT maybe FROM mark WHERE memory = ?", (memory,)).get or 0
 
 
-def leading_back(db: apsw.Connection, old: str, new: str) -> str:
-    """Return whose mark leads from `new`, by way of others or at once, back to `old`; '' where none does."""
+def newer(db: apsw.Connection, memory: int) -> int:
+    """Return what holds in the place of what a memory is maybe replaced by, 0 for nothing."""
+    return db.execute(_HOLDS, (memory,)).get or 0
+
+
+def leading_back(db: apsw.Connection, old: int, new: int) -> int:
+    """Return whose mark leads from `new`, by way of others or at once, back to `old`; 0 where none does."""
     passed = [old]
     while new and new not in passed:
         passed.append(new)
         new = newer(db, new)
-    return passed[-1] if new else ""
+    return passed[-1] if new else 0
 
 
-def marked(db: apsw.Connection, uid: str) -> str:
-    """Return the uid of what the memory `uid` is marked as maybe replaced by, '' for nothing."""
-    return db.execute("SELECT value FROM meta WHERE key = ?", (MAYBE + uid,)).get or ""
+def claimed(db: apsw.Connection) -> list[tuple[int, int, bool]]:
+    """Return (contradicted memory, the unconfirmed one that does, whether surely) of all in force, newest first."""
+    return [(old, new, bool(sure)) for old, new, sure in db.execute(_CLAIMED)]
+
+
+def wishes(reader: "SqliteReader") -> list[int]:
+    """Return the unconfirmed memories that read like a preference or a decision, newest first."""
+    sql = f"SELECT m.id FROM memory m WHERE m.status = 'current' AND m.category IN {_WISHES} AND {UNCONFIRMED}"
+    return [memory for (memory,) in reader.db.execute(f"{sql} ORDER BY m.id DESC")]
+
+
+def contradicted(reader: "SqliteReader") -> dict[int, int]:
+    """Return what an unconfirmed memory took the place of though it was no agent's guess itself, newest first."""
+    sql = (
+        "SELECT old.id, m.id FROM memory m JOIN memory old ON old.superseded_by = m.id AND old.status = 'superseded'"
+        f" WHERE m.status = 'current' AND {UNCONFIRMED} ORDER BY m.id DESC, old.id DESC"
+    )
+    found = dict(reader.db.execute(sql))
+    guesses = reader.unconfirmed(found)
+    return {old: new for old, new in found.items() if old not in guesses}
+
+
+def why_against(reader: "SqliteReader", new: str, old: str) -> str:
+    """Return the reason that the log gives for what the memory `new` last said it contradicts the memory `old`."""
+    sql = (
+        "SELECT after ->> '$.why' FROM log WHERE memory = ? AND verb = 'contradict' AND after ->> '$.against' = ?"
+        " ORDER BY id DESC LIMIT 1"
+    )
+    return str(reader.db.execute(sql, (new, old)).get or "")
+
+
+def why(reader: "SqliteReader", uid: str) -> str:
+    """Return the reason that the log gives for what happened to a memory last, '' for none."""
+    sql = "SELECT after FROM log WHERE memory = ? AND verb IN ('hold', 'doubt', 'supersede') ORDER BY id DESC LIMIT 1"
+    told = json.loads(reader.db.execute(sql, (uid,)).get or "{}")
+    return str(told.get("why", ""))

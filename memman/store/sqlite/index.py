@@ -10,7 +10,6 @@ from typing import Any
 
 import apsw
 
-from memman.model import vocabulary
 from memman.model.vocabulary import EDGE_KINDS, NEWER
 from memman.secrets import SCREEN
 from memman.sqlite import id_list
@@ -23,7 +22,8 @@ from memman.store.sqlite.schema import UNIT_WEIGHT
 _NAMED = (
     *(("link", "src"), ("link", "dst"), ("mention", "memory"), ("code", "memory"), ("freshness", "memory")),
     *(("file", "memory"), ("evidence", "memory"), ("shown", "memory"), ("vector", "memory"), ("scoped", "memory")),
-    *(("authorship", "memory"), ("outdated", "memory"), ("fts", "rowid"), ("memory", "id")),
+    *(("authorship", "memory"), ("mark", "memory"), ("claim", "memory"), ("outdated", "memory"), ("fts", "rowid")),
+    ("memory", "id"),
 )
 CONTENT = ("note", "text", "category", "importance", "entities", "keywords", "summary", "source", "origin")
 LISTS = ("entities", "keywords")
@@ -39,13 +39,6 @@ MANUAL = "manual"
 DECIDED_KINDS = ("causal", NEWER)
 # Edges that somebody decided about; all others are worked out.
 DECIDED = f"(kind IN ({', '.join(str(EDGE_KINDS.index(kind)) for kind in DECIDED_KINDS)}) OR detail GLOB '{MANUAL}*')"
-# Settings that are named after a memory, and the part of its state that each tells.
-MARKS = {
-    vocabulary.PROTECTED: records.PROTECTED,
-    vocabulary.HELD: records.HELD,
-    vocabulary.MAYBE: records.MAYBE,
-    vocabulary.CLAIMS: records.CLAIMS,
-}
 _RULE = ("text", "tool", "pattern", "action", "memory", "made_at", "ends_at", "snoozed_until")
 
 
@@ -75,7 +68,7 @@ def rewrite(db: apsw.Connection, uids: Collection[str]) -> list[int]:
         if records.TEXT in parts:
             written.append(_memory(db, uid, parts))
         elif row := row_of(db, uid):
-            _drop(db, uid, row)
+            _drop(db, row)
         elif RECEIPT in parts:
             _receipt(db, uid, parts[RECEIPT])
         elif uid.startswith(rejected.PREFIX):
@@ -86,19 +79,19 @@ def rewrite(db: apsw.Connection, uids: Collection[str]) -> list[int]:
     return written
 
 
-def _drop(db: apsw.Connection, uid: str, row: int) -> None:
+def _drop(db: apsw.Connection, row: int) -> None:
     """Delete a memory from wherever it is named."""
     named = f"(SELECT entity FROM mention WHERE memory = {row:d})"
     db.execute(f"UPDATE entity SET count = count - 1 WHERE id IN {named}")
     typed.drop(db, id_list([row]))
     sql = (
-        f"SELECT uid FROM memory WHERE superseded_by = ?1 OR id IN (SELECT src FROM link WHERE dst = ?1 AND {DECIDED})"
+        f"SELECT uid FROM memory WHERE superseded_by = ?1 OR id IN (SELECT src FROM link WHERE dst = ?1 AND {DECIDED}"
+        " UNION SELECT memory FROM mark WHERE maybe = ?1 UNION SELECT memory FROM claim WHERE against = ?1)"
     )
     naming: list[Any] = db.execute(sql, (row,)).fetchall()
     for table, column in _NAMED:
         db.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
     db.execute("DELETE FROM entity WHERE count <= 0")
-    db.executemany("DELETE FROM meta WHERE key = ?", [(mark + uid,) for mark in MARKS])
     rewrite(db, [one for (one,) in naming])  # they wait for it now
 
 
@@ -145,11 +138,14 @@ def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:
     if (visibility := parts.get(records.VISIBILITY)) or author or retired_by:
         visibility = visibility or ("shared" if scope.get("repository") else "private")
         db.execute("INSERT INTO authorship VALUES (?, ?, ?, ?)", (row, author, visibility, retired_by))
-    db.execute(f"DELETE FROM meta WHERE key IN ({', '.join('?' * len(MARKS))})", [mark + uid for mark in MARKS])
-    for mark, part in MARKS.items():
-        if (value := parts.get(part)) not in (None, {}):
-            said = json.dumps(value, separators=(",", ":")) if isinstance(value, dict) else str(value)
-            db.execute("INSERT INTO meta VALUES (?, ?)", (mark + uid, said))
+    db.execute("DELETE FROM mark WHERE memory = ?", (row,))
+    marks = (parts.get(records.PROTECTED), parts.get(records.HELD), row_of(db, parts.get(records.MAYBE), uid))
+    if any(one is not None for one in marks):
+        db.execute("INSERT INTO mark VALUES (?, ?, ?, ?)", (row, *marks))
+    db.execute("DELETE FROM claim WHERE memory = ?", (row,))
+    for other, sure in parts.get(records.CLAIMS, {}).items():
+        if against := row_of(db, other, uid):
+            db.execute("INSERT INTO claim VALUES (?, ?, ?)", (row, against, sure == records.SURELY))
     db.execute("DELETE FROM freshness WHERE memory = ?", (row,))
     ends_at, verified_at = parts.get(records.UNTIL), parts.get(records.VERIFIED)
     if ends_at is not None or verified_at is not None:

@@ -5,16 +5,15 @@ from collections.abc import Iterable, Sequence
 import apsw
 
 from memman.belief import FOR, reliability, sessions
-from memman.model.vocabulary import PROTECTED
 from memman.model.worth import Kept
 from memman.sqlite import Row
 from memman.store.sqlite.reader import SqliteReader
 
 # A session that was shown a memory counts once; before that was recorded, each time did.
-_KEPT = f"""
+_KEPT = """
 SELECT m.id, m.importance, m.category, m.valid_from, m.recorded_at, m.uses, f.ends_at, f.verified_at,
     (SELECT count(DISTINCT session) FROM shown WHERE memory = m.id),
-    EXISTS (SELECT 1 FROM meta WHERE key = '{PROTECTED}' || m.uid)
+    (SELECT protected FROM mark WHERE memory = m.id)
 FROM memory m LEFT JOIN freshness f ON f.memory = m.id WHERE m.status = 'current' ORDER BY m.id
 """
 _FILES = """
@@ -54,7 +53,7 @@ class Standing(Row):
     ends_at: int | None
     verified_at: int | None
     sessions: int
-    protected: int
+    protected: int | None
 
 
 def standings(reader: SqliteReader) -> list[Standing]:

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from memman.model.vocabulary import EDGE_KINDS
 from memman.sqlite import LISTED, id_list
+from memman.store.sqlite.beliefs import UNCONFIRMED
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.scopes import PERSONAL
-from memman.store.sqlite.unconfirmed import UNCONFIRMED
 
 _CURRENT = "SELECT m.id FROM memory m WHERE m.status = 'current'"
 # 2^32 over the golden ratio: its multiples fall evenly over the store, the same each time.

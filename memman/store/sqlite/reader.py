@@ -4,11 +4,11 @@ import os
 
 import apsw
 
-from memman.model.vocabulary import BUILTIN, EDGE_KINDS, HIDDEN, MAYBE, NEWER, REPLACED
+from memman.model.vocabulary import BUILTIN, EDGE_KINDS, HIDDEN, NEWER, REPLACED
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
 from memman.store import EdgeRow, MemoryRow
-from memman.store.sqlite import authorship, nearness, scopes, unconfirmed
+from memman.store.sqlite import authorship, beliefs, nearness, scopes
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
 
 TYPE_CHECKING = False
@@ -48,12 +48,12 @@ _NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
 _NEWER = f"""
 WITH RECURSIVE step(old, new) AS (
     SELECT o.value, n.id FROM json_each(?1) o
-    CROSS JOIN meta ON meta.key = '{MAYBE}' || o.value CROSS JOIN memory n ON n.uid = meta.value
+    CROSS JOIN mark ON mark.memory = o.value CROSS JOIN memory n ON n.id = mark.maybe
     WHERE ?2 IS NULL OR n.recorded_at <= ?2
     UNION SELECT step.old, m.superseded_by FROM step CROSS JOIN memory m ON m.id = step.new WHERE {_GONE.format("m")}
 )
 SELECT step.old, n.id, n.uid FROM step CROSS JOIN memory n ON n.id = step.new
-WHERE n.status NOT IN {HIDDEN} AND NOT ({_GONE.format("n")}) AND n.uid <> step.old
+WHERE n.status NOT IN {HIDDEN} AND NOT ({_GONE.format("n")}) AND n.id <> step.old
     AND NOT EXISTS (SELECT 1 FROM freshness WHERE memory = n.id AND ends_at <= coalesce(?2, {_NOW}))
 """
 
@@ -294,11 +294,10 @@ class SqliteReader:
         return dict(self.db.execute(_HEIRS, (id_list(ids), as_of)))
 
     def newer(
-        self, uids: "Iterable[str]", as_of: int | None = None, held: "frozenset[int] | None" = None
-    ) -> dict[str, tuple[int, str]]:
-        """Return (id, uid), for those of `uids` that are maybe replaced, of what does so and has a scope of `held`."""
-        listed = ",".join(f'"{uid}"' for uid in uids)
-        found = {old: (memory, uid) for old, memory, uid in self.db.execute(_NEWER, (f"[{listed}]", as_of))}
+        self, ids: "Iterable[int]", as_of: int | None = None, held: "frozenset[int] | None" = None
+    ) -> dict[int, tuple[int, str]]:
+        """Return (id, uid), for those of `ids` that are maybe replaced, of what does so and has a scope of `held`."""
+        found = {old: (memory, uid) for old, memory, uid in self.db.execute(_NEWER, (id_list(ids), as_of))}
         if held is None or not found:
             return found
         there = scopes.kept(self.db, [memory for memory, _ in found.values()], held)
@@ -310,9 +309,9 @@ class SqliteReader:
 
     def contradicts(
         self, ids: "Iterable[int]", as_of: int | None = None, held: "frozenset[int] | None" = None
-    ) -> dict[int, list[unconfirmed.Claim]]:
+    ) -> dict[int, list[beliefs.Claim]]:
         """Return (id, uid, whether surely) of what each of `ids` contradicts within `held`, surest first."""
-        found = unconfirmed.contradicts(self.db, ids, as_of)
+        found = beliefs.contradicts(self.db, ids, as_of)
         if held is None or not found:
             return found
         there = scopes.kept(self.db, [old for said in found.values() for old, *_ in said], held)
@@ -344,15 +343,25 @@ class SqliteReader:
 
     def statements(self, ids: "Iterable[int]") -> "dict[int, Statement]":
         """Return what each of `ids` is believed by."""
-        return unconfirmed.statements(self.db, ids)
+        return beliefs.statements(self.db, ids)
 
     def unconfirmed(self, ids: "Iterable[int]") -> set[int]:
         """Return those of `ids` that only agents have said, and nobody bore out."""
-        return unconfirmed.unconfirmed(self.db, ids)
+        return beliefs.unconfirmed(self.db, ids)
+
+    def protected_since(self, memory: int) -> int | None:
+        """Return since when a person protects a memory."""
+        since: int | None = self.db.execute("SELECT protected FROM mark WHERE memory = ?", (memory,)).get
+        return since
+
+    def held_back(self, uid: str) -> bool:
+        """Whether a memory is held back until a person approves it."""
+        sql = "SELECT held FROM mark JOIN memory ON memory.id = memory WHERE uid = ?"
+        return bool(self.db.execute(sql, (uid,)).get)
 
     def shown_in(self, session: str, ids: "Iterable[int]") -> set[int]:
         """Return those of `ids` that a session was shown."""
-        return unconfirmed.shown_in(self.db, session, ids)
+        return beliefs.shown_in(self.db, session, ids)
 
     def rejected(self, texts: "Iterable[str]") -> set[str]:
         """Return those of `texts` that a person rejected. Not for the hot path."""

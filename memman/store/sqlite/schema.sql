@@ -1,7 +1,9 @@
 -- The tables of a store: the log of records, and the index that recall reads, made of them.
 -- `screened` tells by which rules for secrets a memory was screened.
 -- Scope 0 is everywhere. A rejected text is kept as a digest. `receipt.models` is JSON: stage -> model.
--- Memories that a record names and that are not there yet are `awaited`. Host 1 is this machine; others that are `ours`
+-- `mark` tells since when a person protects a memory and since when it is held back, and what maybe replaces it; `claim`
+-- what a memory that only an agent has said is against. Memories that a record names and that are not there yet are
+-- `awaited`. Host 1 is this machine; others that are `ours`
 -- it was before.
 CREATE TABLE host(
     id INTEGER PRIMARY KEY,
@@ -66,6 +68,16 @@ CREATE INDEX memory_note ON memory(substr(note, -8));
 CREATE INDEX memory_successor ON memory(superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memory_screened ON memory(screened);
 CREATE INDEX memory_began ON memory(valid_from);
+CREATE TABLE mark(memory INTEGER PRIMARY KEY, protected INTEGER, held INTEGER, maybe INTEGER REFERENCES memory(id));
+CREATE INDEX mark_protected ON mark(protected) WHERE protected IS NOT NULL;
+CREATE INDEX mark_maybe ON mark(maybe) WHERE maybe IS NOT NULL;
+CREATE TABLE claim(
+    memory INTEGER NOT NULL REFERENCES memory(id),
+    against INTEGER NOT NULL REFERENCES memory(id),
+    sure INTEGER NOT NULL,
+    PRIMARY KEY (memory, against)
+) WITHOUT ROWID;
+CREATE INDEX claim_against ON claim(against);
 CREATE TABLE receipt(
     note TEXT PRIMARY KEY,
     at INTEGER NOT NULL,

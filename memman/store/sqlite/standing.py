@@ -1,7 +1,7 @@
 """What every session begins with: what a person protected, and what weighs most. Safe on the hot path."""
 
 from memman.config.scope import sees
-from memman.model.vocabulary import PROTECTED, WISH
+from memman.model.vocabulary import WISH
 from memman.store.sqlite.authorship import role
 from memman.store.sqlite.scopes import PERSONAL
 
@@ -38,13 +38,11 @@ def protected(
 ) -> list[int]:
     """Return the current memories of `scopes` that a person protected, the most important first, then the newest."""
     sql = (
-        "SELECT m.id FROM meta JOIN memory m ON m.uid = substr(meta.key, ?)"
-        f" WHERE meta.key >= ? AND meta.key < ? AND m.status = 'current' AND m.source IN ({_marks(sources)})"
+        "SELECT m.id FROM mark JOIN memory m ON m.id = memory"
+        f" WHERE protected IS NOT NULL AND m.status = 'current' AND m.source IN ({_marks(sources)})"
         f"{_holds(scopes)} ORDER BY m.importance DESC, m.id DESC LIMIT ?"
     )
-    beyond = PROTECTED[:-1] + chr(ord(PROTECTED[-1]) + 1)
-    values = (len(PROTECTED) + 1, PROTECTED, beyond, *sources, limit)
-    return [memory for (memory,) in db.execute(sql, values)]
+    return [memory for (memory,) in db.execute(sql, (*sources, limit))]
 
 
 def standing(

@@ -22,17 +22,20 @@ from memman.store.sqlite.index import (
     HOLDS,
     LISTS,
     MANUAL,
-    MARKS,
     RECEIPT,
     RULE,
     STATE,
     TIMES,
+    rewrite,
 )
 from memman.store.sqlite.schema import UNIT_WEIGHT
 
 # What is in no index, since an earlier schema had no records: (when, act or '' for the taking over, about what, verb,
 # what else is said).
 Change = tuple[int, str, str, str, Parts]
+# How the settings began that were named after a memory, and the part of its state that each told.
+MARKS = {f"{part}:": part for part in (records.PROTECTED, records.HELD, records.MAYBE, records.CLAIMS)}
+_MARKED = " OR ".join(f"key GLOB '{mark}*'" for mark in MARKS)
 _OBJECT = re.compile(r"CREATE (?:VIRTUAL )?(?:TABLE|INDEX|VIEW) (\w+)")
 
 
@@ -61,6 +64,9 @@ def take_over(db: apsw.Connection, statements: str) -> None:
     taken = records.TAKEN_OVER + record_log.host(db)  # two machines take over each its own store: two acts
     for at, act, uid, how, said in changes:
         record_log.append(db, at, act or taken, uid, KIND_OF[how], body(how, **said))
+    sql = f"DELETE FROM meta WHERE {_MARKED} RETURNING substr(key, instr(key, ':') + 1)"
+    marked = {str(uid) for (uid,) in db.execute(sql).fetchall()}
+    rewrite(db, sorted(marked & {*uids.values()}))
     db.execute("DROP TABLE log_before")
     db.execute(f"DELETE FROM meta WHERE key GLOB '{vocabulary.UNDONE}*'")
     replaced: list[Any] = db.execute(f"SELECT key, value FROM meta WHERE key GLOB '{vocabulary.REPLACED}*'").fetchall()

@@ -26,17 +26,16 @@ from memman.model.records import Draft, Edge, Fact, Fingerprint, Note, Scope
 from memman.model.terms import index_terms
 from memman.model.text import questions
 from memman.model.uid import new_uid
-from memman.model.vocabulary import EDGE_KINDS, HELD, HIDDEN, PROTECTED
+from memman.model.vocabulary import EDGE_KINDS, HIDDEN
 from memman.secrets import screened
 from memman.secrets.leaks import through
 from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
 from memman.store.records import KIND_OF, Parts, body, named
-from memman.store.sqlite import authorship, claims, doubts, index, linkers, record_log, rejected, vectors
+from memman.store.sqlite import authorship, doubts, index, linkers, record_log, rejected, vectors
+from memman.store.sqlite.beliefs import statements
 from memman.store.sqlite.index import DECIDED_KINDS, HOLDS, MANUAL
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
-from memman.store.sqlite.unconfirmed import MAYBE as UNSURE
-from memman.store.sqlite.unconfirmed import SURELY, statements
 
 # Two neighbours either side: the measured optimum of the context column.
 CONTEXT = 2
@@ -131,7 +130,7 @@ class SqliteUnit:
         valid_to = max(valid_to, before["valid_from"])
         status = {"status": "superseded", "valid_to": valid_to, "retired_at": at, "superseded_by": successor}
         self._settle(at, old, "supersede", status, {records.MAYBE: None}, why)
-        if doubts.marked(self.db, successor) == before["uid"]:
+        if doubts.marked(self.db, new) == old:
             self.record(at, successor, "settle", {records.MAYBE: None})
         return True
 
@@ -153,16 +152,16 @@ class SqliteUnit:
         before, after = self._state(old), self._state(new)
         if old == new or not before["status"] == after["status"] == "current":
             return False
-        if authorship.keeps_apart(self.db, new, old) or self._marked_for_longer(before["uid"], new):
+        if authorship.keeps_apart(self.db, new, old) or self._marked_for_longer(old, new):
             return False
-        if turned := doubts.leading_back(self.db, before["uid"], after["uid"]):
-            self.record(at, turned, "settle", {records.MAYBE: None})
+        if turned := doubts.leading_back(self.db, old, new):
+            self.record(at, self.uid(turned), "settle", {records.MAYBE: None})
         told = {"maybe_replaced_by": after["uid"], "why": why}
         self.record(at, before["uid"], "doubt", {records.MAYBE: after["uid"]}, None, told)
         return True
 
-    def _marked_for_longer(self, uid: str, new: int) -> bool:
-        marked = index.row_of(self.db, doubts.newer(self.db, uid)) or new
+    def _marked_for_longer(self, old: int, new: int) -> bool:
+        marked = doubts.newer(self.db, old) or new
         known = statements(self.db, [new, marked])
         return outlasts(known[marked].ends_at, known[new].ends_at)
 
@@ -171,7 +170,7 @@ class SqliteUnit:
         before, after = self._state(old), self._state(new)
         if old == new or not before["status"] == after["status"] == "current":
             return False
-        said = claims.of(self.db, after["uid"]) | {before["uid"]: SURELY if sure else UNSURE}
+        said = self._claims(after["uid"]) | {before["uid"]: records.SURELY if sure else records.UNSURE}
         told = {"against": before["uid"], "why": why}
         self.record(at, after["uid"], "contradict", {records.CLAIMS: said}, None, told)
         return True
@@ -179,32 +178,36 @@ class SqliteUnit:
     def accord(self, new: int, old: int, at: int) -> bool:
         """Have `new` contradict `old` no more; False when it did not."""
         before, after = self._state(old)["uid"], self._state(new)["uid"]
-        left = claims.of(self.db, after)
+        left = self._claims(after)
         if left.pop(before, None) is None:
             return False
         self.record(at, after, "keep", {records.CLAIMS: left or None}, {"against": before})
         return True
 
+    def _claims(self, uid: str) -> dict[str, str]:
+        """Return what a memory claims to be against, and how surely."""
+        found: dict[str, str] = index.state(self.db, uid).get(records.CLAIMS, {})
+        return {**found}
+
     def _make_good(self, memory: int, at: int) -> None:
         """Do what a memory that is now borne out does to what it contradicts."""
         new = self._state(memory)
-        said = claims.of(self.db, new["uid"])
+        said = self._claims(new["uid"])
         if not said or new["status"] != "current":
             return
         self.record(at, new["uid"], "settle", {records.CLAIMS: None})
         rows = {row: sure for uid, sure in said.items() if (row := index.row_of(self.db, uid))}
         known = statements(self.db, [memory, *rows])
         for old in sorted(rows):
-            what = effect(UPDATE if rows[old] == SURELY else MAYBE, known[memory], known[old])
+            what = effect(UPDATE if rows[old] == records.SURELY else MAYBE, known[memory], known[old])
             self.carry_out(what, old, memory, at, new["valid_from"], _BORNE_OUT)
 
     def keep(self, memory: int, at: int) -> bool:
         """Have `memory` be maybe replaced no more; False when it was not."""
-        uid = self._state(memory)["uid"]
-        newer = doubts.newer(self.db, uid)
+        newer = doubts.newer(self.db, memory)
         if not newer:
             return False
-        self.record(at, uid, "keep", {records.MAYBE: None}, {"maybe_replaced_by": newer})
+        self.record(at, self.uid(memory), "keep", {records.MAYBE: None}, {"maybe_replaced_by": self.uid(newer)})
         return True
 
     def reinstate(self, memory: int, at: int, why: str = "") -> bool:
@@ -300,7 +303,7 @@ class SqliteUnit:
         before = self._state(memory)
         if before["status"] != "forgotten":
             return False
-        held = self.db.execute("SELECT 1 FROM meta WHERE key = ?", (HELD + before["uid"],)).get
+        held = self.db.execute("SELECT held FROM mark WHERE memory = ?", (memory,)).get
         status = self._status(memory)
         stands = "review" if held else "superseded" if status["superseded_by"] else "current"
         again = status | {"status": stands} | ({} if stands == "superseded" else {"retired_at": None})
@@ -364,12 +367,10 @@ class SqliteUnit:
 
     def protect(self, memory: int, at: int, *, wanted: bool) -> bool:
         """Let no drain retire `memory` or mark it as maybe replaced, or let it again; False when that is so already."""
-        uid = self._state(memory)["uid"]
-        found = self.db.execute("SELECT 1 FROM meta WHERE key = ?", (PROTECTED + uid,)).get
-        if bool(found) == wanted:
+        if statements(self.db, [memory])[memory].protected == wanted:
             return False
         sets = {records.PROTECTED: at, records.MAYBE: None} if wanted else {records.PROTECTED: None}
-        self.record(at, uid, "protect" if wanted else "unprotect", sets)
+        self.record(at, self.uid(memory), "protect" if wanted else "unprotect", sets)
         if wanted:
             self._make_good(memory, at)
         return True

@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from tests.support.doubts import DOUBT
+
 DAY = 86_400_000
 VPN = "The VPN is down until tomorrow noon."
 TEXTS = (
@@ -77,7 +79,7 @@ def test_an_audit_names_each_flaw_and_the_verb_that_mends_it(flawed):
 def test_pairs_that_a_person_settled_and_other_repositories_are_left_alone(flawed):
     """What is maybe replaced is told as such, what was kept apart not at all, nor what holds elsewhere."""
     old, new = flawed.store("SELECT uid FROM memory WHERE id IN (1, 4) ORDER BY id")
-    flawed.alter("INSERT INTO meta VALUES (?, ?)", f"maybe:{old}", new)
+    flawed.alter(DOUBT, old, new)
     found = audited(flawed)["findings"]
     assert [found[name]["count"] for name in ("contradictory", "maybe replaced")] == [0, 1]
     flawed.memman("review", "reject", old)

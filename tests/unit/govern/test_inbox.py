@@ -119,7 +119,7 @@ def contradicted(box):
 def replaced(contradicted):
     """Give the same as a memman left it that let an agent's note supersede what the user said."""
     box, old = contradicted
-    box.store("DELETE FROM meta WHERE key LIKE 'claims:%'")
+    box.store("DELETE FROM claim")
     box.alter("UPDATE memory SET status = 'superseded', superseded_by = 2, valid_to = 1, retired_at = 1 WHERE id = 1")
     return box, old
 

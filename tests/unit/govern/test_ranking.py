@@ -8,6 +8,7 @@ import pytest
 
 from memman.govern.ranking import LIFTS
 from memman.hot.grammar import RECALL
+from tests.support.doubts import DOUBT
 
 QUESTION = "where is the billing service deployed"
 DEPLOY = "The billing service is deployed to Fly.io."
@@ -26,7 +27,7 @@ def kept(box):
     for number, text in enumerate((DEPLOY, *NOISE)):
         box.remember(text, session=f"s{number}")
     box.drain()
-    box.alter("DELETE FROM meta WHERE key GLOB 'maybe:*'; DELETE FROM link WHERE kind = 4")
+    box.alter("DELETE FROM mark; DELETE FROM link WHERE kind = 4")
     return box
 
 
@@ -87,7 +88,7 @@ def test_words_set_apart_what_meaning_does_not(kept):
     for number in (93117, 93118):
         kept.remember(f"Ticket PX-{number} is closed.")
     kept.drain()
-    kept.alter("DELETE FROM meta WHERE key GLOB 'maybe:*'")
+    kept.alter("DELETE FROM mark")
     first, second = why(kept, "--min-confidence", "0", query="PX-93117")["hits"][:2]
     assert "93117" in first["text"]
     assert first["parts"]["search"] - second["parts"]["search"] > 0.1
@@ -178,7 +179,7 @@ def test_what_says_the_same_stands_for_it(kept):
 def test_what_is_maybe_replaced_stands_behind_what_was_raised_before_it(kept):
     """The newer one has most of its score from succession, and the older one names it."""
     old, new = uid(kept, DEPLOY), uid(kept, NOISE[0])
-    kept.alter("INSERT INTO meta VALUES (?, ?)", f"maybe:{old}", new)
+    kept.alter(DOUBT, old, new)
     first, second = why(kept)["hits"]
     assert first["uid"] == new
     assert (second["uid"], second["maybe_replaced_by"]) == (old, new)

@@ -41,7 +41,7 @@ SEARCH = frozenset(
     memman.model.text memman.model.terms memman.store memman.store.sqlite memman.store.sqlite.nearness
     memman.store.sqlite.authorship
     memman.store.sqlite.reader memman.store.sqlite.schema memman.store.sqlite.scopes
-    memman.store.sqlite.unconfirmed
+    memman.store.sqlite.beliefs
     """.split()
 )
 RECALL = (

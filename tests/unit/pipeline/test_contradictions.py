@@ -95,7 +95,7 @@ def test_the_user_s_own_words_make_it_good(pair, columns):
     box.drain()
     assert statuses(box) == {PORT: "superseded", MOVED: "current"}
     assert waiting(box) == []
-    assert box.store("SELECT count(*) FROM meta WHERE key LIKE 'claims:%'") == [0]
+    assert box.store("SELECT count(*) FROM claim") == [0]
     assert "unconfirmed" not in "".join(recalled(box))
     assert box.memman("insights", "reinstate", old).returncode == 0
     assert statuses(box)[PORT] == "current"
@@ -252,7 +252,7 @@ def test_purging_either_ends_it(pair):
     assert "against" not in "".join(recalled(box))
     assert PORT not in "".join(box.memman(*asked).stdout for asked in (("log", "list"), ("history", new), ("why", new)))
     box.memman("purge", new)
-    assert box.store("SELECT count(*) FROM meta WHERE key LIKE 'claims:%'") == [0]
+    assert box.store("SELECT count(*) FROM claim") == [0]
 
 
 def test_why_and_history_tell_of_it(pair):

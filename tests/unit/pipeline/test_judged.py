@@ -193,4 +193,4 @@ def test_code_and_long_texts_replace_nothing(box):
     told(box, "Start it with:\n```\nmake run PORT=8080\n```", "Start it with:\n```\nmake run PORT=9090\n```", long)
     told(box, long.replace("the queue", "the topic"))
     assert len(current(box)) == len(box.store("SELECT uid FROM memory")) == 4
-    assert box.store("SELECT key FROM meta WHERE key LIKE 'maybe:%'") == []
+    assert box.store("SELECT memory FROM mark") == []

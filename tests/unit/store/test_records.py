@@ -1,6 +1,5 @@
 """A store's log: what it knows is the fold of its records, whatever the order in which they came."""
 
-import json
 import random
 
 import pytest
@@ -30,7 +29,8 @@ _MADE = (
     "SELECT uid, text, pattern, action, snoozed_until FROM rule",
     "SELECT note, at, outcome, facts FROM receipt",
     "SELECT hex(digest), at FROM rejected",
-    "SELECT key, value FROM meta WHERE substr(key, 1, instr(key, ':')) IN ('protected:', 'maybe:', 'held:', 'claims:')",
+    "SELECT m.uid, protected, held, n.uid FROM mark JOIN memory m ON m.id = memory LEFT JOIN memory n ON n.id = maybe",
+    "SELECT n.uid, o.uid, sure FROM claim JOIN memory n ON n.id = claim.memory JOIN memory o ON o.id = against",
 )
 
 
@@ -149,7 +149,7 @@ def lived(path, seed, steps=80):
     return life
 
 
-_PLACES = ("memory", "scope", "freshness", "evidence", "file", "edge", "rule", "note", "refused", "mark")
+_PLACES = ("memory", "scope", "freshness", "evidence", "file", "edge", "rule", "note", "refused", "mark", "claim")
 
 
 def expected(log):
@@ -177,10 +177,11 @@ def _memory(rows, uid, parts, there):
     rows["scope"].append((uid, scope.get("repository", ""), scope.get("path", "")))
     if (times := (parts.get(records.UNTIL), parts.get(records.VERIFIED))) != (None, None):
         rows["freshness"].append((uid, *times))
-    for mark in ("protected", "maybe", "held", "claims"):
-        if value := parts.get(mark):
-            told = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-            rows["mark"].append((f"{mark}:{uid}", told))
+    maybe = parts.get("maybe") if parts.get("maybe") in there else None
+    if (marks := (parts.get("protected"), parts.get("held"), maybe)) != (None, None, None):
+        rows["mark"].append((uid, *marks))
+    claims = parts.get("claims", {}).items()
+    rows["claim"] += [(uid, other, int(sure == "surely")) for other, sure in claims if other in there]
     for name, value in parts.items():
         match records.split(name):
             case ["evidence", [kind, session]]:

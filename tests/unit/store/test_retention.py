@@ -124,7 +124,7 @@ def test_reports_move_a_score_within_the_clamp_and_are_shown(box):
     for text in PAIR:
         box.remember(text, category="fact")
     box.drain()
-    box.alter("DELETE FROM meta WHERE key GLOB 'maybe:*'; DELETE FROM link")
+    box.alter("DELETE FROM mark; DELETE FROM link")
     query = ("recall", "what does the billing service do", "--all", "--json")
     before = json.loads(told(box, *query))["hits"]
     first, second = before[:2]

@@ -209,7 +209,7 @@ def test_offline_every_verb_does_what_it_does(shared, dsn, home, database):
     done(shared, "scheduler", "drain")
     done(other, "scheduler", "drain")
     assert other.store("SELECT uid FROM memory WHERE status = 'forgotten'") == [lamp]
-    assert other.store("SELECT count(*) FROM meta WHERE key GLOB 'protected:*'") == [1]
+    assert other.store("SELECT count(*) FROM mark WHERE protected") == [1]
     assert other.store("SELECT text FROM rule") == ["Never deploy on Fridays"]
 
 

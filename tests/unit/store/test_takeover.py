@@ -82,6 +82,11 @@ INSERT INTO log(at, verb, memory, note, before, after) VALUES
     ({AT + 7}, 'undo', '{SECOND_UNDO}', '', NULL, '{{"why":"undo a2d2fff1: 1 restored"}}');
 """
 # What a store says, without what is local to a schema.
+# How the settings began that an earlier schema named after a memory, and what is in their place.
+MARKS = "'protected:', 'held:', 'maybe:', 'claims:'"
+MARKED = (
+    "SELECT m.uid, protected, held, n.uid FROM mark JOIN memory m ON m.id = memory LEFT JOIN memory n ON n.id = maybe"
+)
 SAID = {
     "memory": "SELECT id, uid, note, text, category, importance, entities, keywords, summary, source, origin,"
     " valid_from, valid_to, recorded_at, retired_at, status, superseded_by, uses, screened FROM memory",
@@ -91,7 +96,7 @@ SAID = {
         table: f"SELECT * FROM {table}"
         for table in "link scope scoped evidence freshness file rule rejected mention vector code".split()
     },
-    "meta": "SELECT * FROM meta WHERE key NOT GLOB 'undo:*' AND key NOT GLOB 'replaced:*'",
+    "meta": f"SELECT * FROM meta WHERE substr(key, 1, instr(key, ':')) NOT IN ('undo:', 'replaced:', {MARKS})",
     # Of an undo the line under its own id: those of the memories that it changed were no rows of the log.
     "log": "SELECT at, verb, memory, note, before, after FROM log WHERE verb <> 'undo' OR length(memory) = 32",
 }
@@ -118,10 +123,27 @@ def said(path):
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
     uids = dict(db.execute("SELECT id, uid FROM memory"))
     told = {table: sorted(map(repr, db.execute(sql))) for table, sql in SAID.items() if table != "log"}
+    told["marks"] = sorted(marks(db))
     log = db.execute(SAID["log"])
     told["log"] = sorted(repr((*row, side(before, uids), side(after, uids))) for *row, before, after in log)
     db.close()
     return told
+
+
+def marks(db):
+    """Return since when each memory is protected or held back, what maybe replaces it, and what it contradicts."""
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'mark'").get is None:
+        sql = f"SELECT key, value FROM meta WHERE substr(key, 1, instr(key, ':')) IN ({MARKS})"
+        return [(key, str(value)) for key, value in db.execute(sql)]
+    found = []
+    for uid, *values in db.execute(MARKED):
+        told = zip(("protected", "held", "maybe"), values, strict=True)
+        found += [(f"{mark}:{uid}", str(value)) for mark, value in told if value is not None]
+    sql = (
+        "SELECT 'claims:' || n.uid, json_group_object(o.uid, iif(sure, 'surely', 'maybe')) FROM claim"
+        " JOIN memory n ON n.id = claim.memory JOIN memory o ON o.id = against GROUP BY n.uid"
+    )
+    return found + list(db.execute(sql))
 
 
 def side(text, uids):
@@ -169,7 +191,7 @@ def test_what_was_done_before_can_be_undone(path):
     assert {one.uid for one in changed} == {redis, valkey, UNDONE, FORGOTTEN, tabs, staging, kamal}
     assert status(store, redis) == status(store, UNDONE) == status(store, FORGOTTEN) == ("current", None)
     assert status(store, valkey) == ("forgotten", None)
-    for table in ("evidence", "file", "freshness WHERE memory = 4", "meta WHERE key GLOB 'maybe:*'"):
+    for table in ("evidence", "file", "freshness WHERE memory = 4", "mark WHERE maybe"):
         assert store.db.execute(f"SELECT count(*) FROM {table}").get == 0
     decided = f"SELECT src, dst, detail FROM link WHERE {index.DECIDED}"
     assert list(store.db.execute(decided)) == [(1, 4, "manual: by hand")]

@@ -1,7 +1,6 @@
 """What memories are believed by, which only agents have said so far, and what these contradict. Hot."""
 
 from memman.belief import AGENT, BEARS_OUT, Statement
-from memman.model.vocabulary import CLAIMS, PROTECTED
 from memman.sqlite import LISTED, id_list
 
 TYPE_CHECKING = False
@@ -10,8 +9,6 @@ if TYPE_CHECKING:
 
     import apsw
 
-# How sure it is that one contradicts another.
-SURELY, MAYBE = "surely", "maybe"
 # What is contradicted: its row, its uid, and whether it surely is.
 Claim = tuple[int, str, bool]
 _IN_FORCE = (
@@ -20,14 +17,14 @@ _IN_FORCE = (
 )
 # That a memory `m` is unconfirmed: `Statement.lone`.
 UNCONFIRMED = (
-    f"m.source = '{AGENT}' AND NOT EXISTS (SELECT 1 FROM meta WHERE key = '{PROTECTED}' || m.uid)"
+    f"m.source = '{AGENT}' AND NOT EXISTS (SELECT 1 FROM mark WHERE memory = m.id AND protected)"
     f" AND NOT EXISTS (SELECT 1 FROM evidence WHERE memory = m.id AND kind IN {BEARS_OUT})"
 )
 
 _STATEMENTS = f"""
 SELECT m.id, m.source, (SELECT group_concat(DISTINCT kind) FROM evidence WHERE memory = m.id),
     (SELECT ends_at FROM freshness WHERE memory = m.id), (SELECT scope FROM scoped WHERE memory = m.id),
-    EXISTS (SELECT 1 FROM meta WHERE key = '{PROTECTED}' || m.uid)
+    (SELECT protected FROM mark WHERE memory = m.id)
 FROM memory m WHERE m.id {LISTED}
 """
 
@@ -50,9 +47,8 @@ def unconfirmed(db: "apsw.Connection", ids: "Iterable[int]") -> set[int]:
 def contradicts(db: "apsw.Connection", ids: "Iterable[int]", as_of: int | None) -> dict[int, list[Claim]]:
     """Return what each of `ids` contradicts that is in force, or was `as_of` a moment, what it surely does first."""
     sql = (
-        f"SELECT m.id, o.id, o.uid, said.value = '{SURELY}' FROM json_each(?1) asked"
-        f" CROSS JOIN memory m ON m.id = asked.value CROSS JOIN meta ON meta.key = '{CLAIMS}' || m.uid"
-        f" CROSS JOIN json_each(meta.value) said CROSS JOIN memory o ON o.uid = said.key"
+        "SELECT m.id, o.id, o.uid, claim.sure FROM json_each(?1) asked CROSS JOIN claim ON claim.memory = asked.value"
+        " CROSS JOIN memory m ON m.id = claim.memory CROSS JOIN memory o ON o.id = claim.against"
         f" WHERE ({_IN_FORCE}) AND {UNCONFIRMED} ORDER BY 1, 4 DESC, 2"
     )
     found: dict[int, list[Claim]] = {}
