@@ -26,9 +26,9 @@ verifies or protects it. What a newer statement does to an older one that it wou
 | tool            |                 |             |                  |         |         | ends    | ends |
 | web             |                 |             |                  |         |         |         | ends |
 
-It only may end what it is not sure about, what holds everywhere while it holds in one place, or what the user reports
-that others said; and it only stands before what holds longer than it does itself. What somebody asked to be replaced is
-replaced whatever it is. Nothing else touches what a person protects, but for a lone word that contradicts it.
+The newer only may end the older where that is not sure, where it holds in one place and the older everywhere, and where
+the user reports what others said. It stands before what holds longer than it does itself, until it ends. What somebody
+asked to be replaced ends in each of these cases. What a person protects ends only so; a lone word contradicts it.
 """
 
 TYPE_CHECKING = False
@@ -64,7 +64,7 @@ UPDATE, DELETE, MAYBE = "UPDATE", "DELETE", "MAYBE"
 ENDING = (UPDATE, DELETE)
 # What comes of it; '' for nothing.
 ENDS, MAY_END, STANDS_BEFORE = "ends", "may end", "stands before"
-CONTRADICTS, MAY_CONTRADICT = "contradicts", "may contradict"
+CONTRARY = CONTRADICTS, MAY_CONTRADICT = "contradicts", "may contradict"
 
 # How a memory stands, the best first: it holds, only an agent says so, it is uncertain, nobody trusted said it, it is
 # past its end. Unasked a model is told what is no worse than uncertain.

@@ -31,6 +31,7 @@ from memman.providers.build import builtin_llm
 from memman.store.filters import Filters
 from memman.store.sqlite import quality
 from memman.store.sqlite.catalogue import Catalogue, freshness
+from memman.store.sqlite.doubts import lone
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 # Memories that a line is compared with: those nearest as the judge finds, and those that share its rarest words.
@@ -196,7 +197,7 @@ def _maybe_replaced(look: _Look) -> Iterator[Found]:
 
 
 def _unsupported(look: _Look) -> Iterator[Found]:
-    yield from ((row, 0, "nobody but an agent has said so") for row in quality.unconfirmed(look.catalogue.reader))
+    yield from ((row, 0, "nobody but an agent has said so") for row in lone(look.catalogue.reader.db))
 
 
 def _stale(look: _Look) -> Iterator[Found]:

@@ -6,6 +6,7 @@ from typing import Any
 from memman.commands.memories import all_named, veiled
 from memman.commands.place import Place, looking, reading
 from memman.model.errors import UsageError
+from memman.model.vocabulary import WISHES
 from memman.store.sqlite import doubts
 from memman.store.sqlite.catalogue import Catalogue
 
@@ -38,7 +39,7 @@ def found(catalogue: Catalogue) -> list[tuple[str, int, int]]:
     pairs, contradicted = catalogue.doubtful(), doubts.contradicted(catalogue.reader)
     said = doubts.claimed(catalogue.reader.db)
     told = {*pairs, *pairs.values(), *contradicted.values(), *(new for _, new, _ in said)}
-    wishes = [row for row in doubts.wishes(catalogue.reader) if row not in told]
+    wishes = [row for row in doubts.lone(catalogue.reader.db, WISHES) if row not in told]
     return [
         *((HELD, row, 0) for row in held),
         *((MAYBE, old, new) for old, new in pairs.items()),

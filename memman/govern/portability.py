@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from memman.belief import USER, trusted
+from memman.belief import STEER, USER, allowed
 from memman.commands.place import Place, expected, looking, reading, standing
 from memman.config.drain_by_write import ask
 from memman.config.env import Settings
@@ -165,7 +165,7 @@ def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
     left.update(f"of an excluded folder ({why})" for item in texts if (why := excluded[item.folder]))
     new = list(fresh.values())
     judge = builtin_llm(Settings.load(place.data, place.name)).judge
-    held = sum(map(bool, steering(judge, [item.text for item in new if not trusted(item.source)])))
+    held = sum(map(bool, steering(judge, [item.text for item in new if not allowed(item.source, STEER)])))
     samples = tuple(item.text for item in new[:_SAMPLES])
     kinds = {
         "of your own": sum(item.source == USER for item in new),

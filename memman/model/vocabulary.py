@@ -17,9 +17,10 @@ AGENT_MARKS = (
     ("GOOSE_TERMINAL", "goose"),
     ("AUGMENT_AGENT", "augment"),
 )
-# What a user wishes.
+# What a user wishes, and what only a person can say of what they want.
 WISH = "preference"
-CATEGORIES = (WISH, "decision", "fact", "insight", "context")
+WISHES = (WISH, "decision")
+CATEGORIES = (*WISHES, "fact", "insight", "context")
 INTENTS = ("why", "when", "entity", "general")
 # In a store by number, in this order: a new one comes last.
 NEWER = "newer"  # from a newer memory to an older one of which it may say otherwise

@@ -9,10 +9,9 @@ from typing import NamedTuple
 from memman.belief import (
     AHEAD,
     BEARS_OUT,
-    CONTRADICTS,
+    CONTRARY,
     ENDING,
     ENDS,
-    MAY_CONTRADICT,
     PROMPTED,
     REPORTED,
     SAID,
@@ -123,8 +122,7 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
         unit.tie(rows[n], ready.files[n], now)
     _confirm(tools, unit, plan, known, ready.files, now)
     for n in fresh:
-        ways = {PROMPTED: prompted, REPORTED: reported}
-        for kind in (kind for kind, holds in ways.items() if holds(plan.note, plan.facts[n])):
+        for kind in _statement(plan, n).evidence:
             unit.bear_out(rows[n], kind, plan.note.provenance.session, now)
     for memory, session in ready.pieces:
         if memory >= 0 or -1 - memory in rows:
@@ -362,7 +360,7 @@ def _draft(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed, *, everyw
 
 def _kept_here(draft: Draft, plan: Plan, n: int, effects: Iterable[_Effect]) -> Draft:
     """Return a draft that takes over no scope beyond its own from what it only contradicts."""
-    against = any(one.verdict.fact == n and one.what in {CONTRADICTS, MAY_CONTRADICT} for one in effects)
+    against = any(one.verdict.fact == n and one.what in CONTRARY for one in effects)
     if draft.scope != EVERYWHERE or not against:
         return draft
     return replace(draft, scope=scope(plan.note, plan.facts[n]))

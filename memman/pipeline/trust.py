@@ -9,6 +9,7 @@ from memman.belief import AGENT, STEER, USER, WISH, allowed, lowest, trusted
 from memman.model.answer import said
 from memman.model.records import DEFAULT_IMPORTANCE, Candidate, Fact, Note
 from memman.model.terms import words
+from memman.model.vocabulary import WISHES
 from memman.pipeline.comparison import twins
 from memman.pipeline.injection import parts, planted, steering
 from memman.pipeline.plan import Tools
@@ -20,8 +21,6 @@ _REPORT = re.compile(
     r"(?:says?|said|wants?|wanted|insists?|told (?:me|us)|asked (?:me|us|for))\b",
     re.IGNORECASE,
 )
-# What only a person can say of what they want.
-_WISHES = frozenset({"preference", "decision"})
 
 
 def source(note: Note, fact: Fact) -> str:
@@ -79,4 +78,4 @@ def bounded(fact: Fact, whose: str) -> Fact:
 
 
 def _unwished(fact: Fact) -> str:
-    return "fact" if fact.category in _WISHES else fact.category
+    return "fact" if fact.category in WISHES else fact.category

@@ -6,7 +6,7 @@ unconfirmed, a memory that people stand behind stands behind that one. A hit tha
 before it, and what may change the best hit follows it, if the question did not find it.
 """
 
-from memman.belief import AHEAD, allowed, outlasts, trusted
+from memman.belief import AHEAD, CONTRARY, UPDATE, allowed, effect, outlasts
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import NEWER
 from memman.recall.hit import Anchor, Hit, Read
@@ -99,15 +99,16 @@ def with_newer(reader: "SqliteReader", hits: list[Hit], filters: "Filters") -> l
     admitted = reader.filtered((new for new, _ in likeliest.values()), filters)
     rows = reader.rows(admitted - reader.ended(admitted, filters.as_of))
     known, placed = {hit.id: hit for hit in hits}, [hit.id for hit in hits]
-    lone = reader.unconfirmed({*known, *rows})
+    stands = reader.statements({*known, *rows})
     for id_, (new, weight) in likeliest.items():
         old, its, at = known[id_], known.get(new), placed.index(id_)
-        if new not in rows or new == id_ or (not trusted(rows[new].source) and trusted(old.row.source)):
+        what = effect(UPDATE, stands[new], stands[id_]) if new in rows and new != id_ else ""
+        if not what:
             continue
         if its is None and id_ == hits[0].id and not old.doubtful:
             its = Hit(rows[new], old.score - _AHEAD, old.confidence)
             placed.insert(at + 1, new)
-        elif its and _alike(old, its, weight) and at < placed.index(new) and (new not in lone or id_ in lone):
+        elif its and _alike(old, its, weight) and at < placed.index(new) and what not in CONTRARY:
             its = its.having(score=old.score + _AHEAD, confidence=max(its.confidence, old.confidence))
             placed.remove(new)
             placed.insert(at, new)

@@ -38,12 +38,6 @@ def statements(db: "apsw.Connection", ids: "Iterable[int]") -> dict[int, Stateme
     return found
 
 
-def unconfirmed(db: "apsw.Connection", ids: "Iterable[int]") -> set[int]:
-    """Return those of `ids` that are unconfirmed."""
-    sql = f"SELECT m.id FROM memory m WHERE m.id {LISTED} AND {UNCONFIRMED}"
-    return {memory for (memory,) in db.execute(sql, (id_list(ids),))}
-
-
 def contradicts(db: "apsw.Connection", ids: "Iterable[int]", as_of: int | None) -> dict[int, list[Claim]]:
     """Return what each of `ids` contradicts that is in force, or was `as_of` a moment, what it surely does first."""
     sql = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from memman.belief import outlasts, waits
+from memman.belief import Statement, outlasts, waits
 from memman.clock import now_ms
 from memman.config.scope import label
 from memman.model.names import expression, mentions
@@ -140,28 +140,28 @@ class Catalogue:
 
     def doubtful(self) -> dict[int, int]:
         """Return the memories in force that are maybe replaced, newest first, each with what by."""
-        found = self._marked()
-        known = self.reader.statements({*found, *found.values()})
+        found, known = self._marked()
         return {old: new for old, new in found.items() if waits(known[old], known[new])}
 
     def behind(self) -> dict[int, int]:
         """Return the memories in force that stand behind what holds only for a while, and less long than they."""
-        found = self._marked()
-        ends = self.reader.ends({*found, *found.values()})
-        return {old: new for old, new in found.items() if outlasts(ends.get(old), ends.get(new))}
+        found, known = self._marked()
+        return {old: new for old, new in found.items() if outlasts(known[old].ends_at, known[new].ends_at)}
 
     def pairs(self) -> set[tuple[int, int]]:
         """Return (older, newer) of all that was ever marked so and still is, also by what has ended since."""
         return set(self.reader.db.execute("SELECT memory, maybe FROM mark WHERE maybe IS NOT NULL"))
 
-    def _marked(self) -> dict[int, int]:
+    def _marked(self) -> tuple[dict[int, int], dict[int, Statement]]:
+        """Return what stands in the place of each memory in force that is marked, and what these are believed by."""
         sql = (
             "SELECT m.id FROM mark JOIN memory m ON m.id = memory WHERE maybe IS NOT NULL AND m.status = 'current'"
             " ORDER BY m.id DESC"
         )
         rows = [row for (row,) in self.reader.db.execute(sql)]
         newer = self.reader.newer(rows)
-        return {row: newer[row][0] for row in rows if row in newer}
+        found = {row: newer[row][0] for row in rows if row in newer}
+        return found, self.reader.statements({*found, *found.values()})
 
     def around(self, memory: int, before: int, after: int) -> list[tuple[int, int]]:
         """Return (valid_from, id) of a memory amid those that came to hold before and after it, no hidden ones."""

@@ -1,16 +1,17 @@
 """What of a store is doubted: what may be replaced, is contradicted or only an agent has said, and why."""
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import apsw
 
+from memman.model.vocabulary import CATEGORIES
 from memman.store.sqlite.beliefs import UNCONFIRMED
 
 if TYPE_CHECKING:
     from memman.store.sqlite.reader import SqliteReader
 
-_WISHES = "('preference', 'decision')"
 _HOLDS = """
 WITH RECURSIVE step(id, next) AS (
     SELECT m.id, superseded_by FROM mark JOIN memory m ON m.id = maybe WHERE memory = ?
@@ -48,10 +49,11 @@ def claimed(db: apsw.Connection) -> list[tuple[int, int, bool]]:
     return [(old, new, bool(sure)) for old, new, sure in db.execute(_CLAIMED)]
 
 
-def wishes(reader: "SqliteReader") -> list[int]:
-    """Return the unconfirmed memories that read like a preference or a decision, newest first."""
-    sql = f"SELECT m.id FROM memory m WHERE m.status = 'current' AND m.category IN {_WISHES} AND {UNCONFIRMED}"
-    return [memory for (memory,) in reader.db.execute(f"{sql} ORDER BY m.id DESC")]
+def lone(db: apsw.Connection, categories: Sequence[str] = CATEGORIES) -> list[int]:
+    """Return the current memories of some categories that only agents have said, newest first."""
+    marks = ", ".join("?" * len(categories))
+    sql = f"SELECT m.id FROM memory m WHERE m.status = 'current' AND m.category IN ({marks}) AND {UNCONFIRMED}"
+    return [memory for (memory,) in db.execute(f"{sql} ORDER BY m.id DESC", categories)]
 
 
 def contradicted(reader: "SqliteReader") -> dict[int, int]:

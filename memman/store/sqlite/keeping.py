@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
-from memman.belief import FOR, reliability, sessions
+from memman.belief import APPROVED, FOR, reliability, sessions
+from memman.model.vocabulary import WISH
 from memman.model.worth import Kept
 from memman.sqlite import Row
 from memman.store.sqlite.reader import SqliteReader
@@ -25,8 +26,6 @@ _FILES_OF = """
 SELECT f.memory, f.path, f.blob, f.changed_at, r.cwd FROM file f
 JOIN memory m ON m.id = f.memory JOIN receipt r ON r.note = m.note WHERE f.memory = ? ORDER BY f.path
 """
-# Categories that a person's wishes have.
-_WISHES = ("preference",)
 
 
 class FileRow(Row):
@@ -68,8 +67,8 @@ def kept(reader: SqliteReader, rows: Sequence[Standing]) -> dict[int, Kept]:
 
 
 def _kept(row: Standing, evidence: Sequence[tuple[str, str, int]]) -> Kept:
-    approved = any(kind == "approved" for kind, _, _ in evidence)
-    why = "protected" if row.protected else row.category if row.category in _WISHES else "approved" if approved else ""
+    approved = any(kind == APPROVED for kind, _, _ in evidence)
+    why = "protected" if row.protected else WISH if row.category == WISH else APPROVED if approved else ""
     return Kept(
         row.importance,
         last_borne_out(row, evidence),

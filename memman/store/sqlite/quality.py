@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from memman.model.vocabulary import EDGE_KINDS
 from memman.sqlite import LISTED, id_list
-from memman.store.sqlite.beliefs import UNCONFIRMED
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.scopes import PERSONAL
 
@@ -45,11 +44,6 @@ def neighbours(reader: SqliteReader, ids: Iterable[int], each: int) -> list[tupl
 def kept_apart(reader: SqliteReader) -> set[tuple[int, int]]:
     """Return (older, newer) of what a person has decided to keep beside each other."""
     return set(reader.db.execute(_KEPT))
-
-
-def unconfirmed(reader: SqliteReader) -> list[int]:
-    """Return the current memories that only agents have said, newest first."""
-    return _ids(reader, f"{_CURRENT} AND {UNCONFIRMED} ORDER BY m.id DESC")
 
 
 def without_receipt(reader: SqliteReader) -> list[int]:

@@ -347,7 +347,7 @@ class SqliteReader:
 
     def unconfirmed(self, ids: "Iterable[int]") -> set[int]:
         """Return those of `ids` that only agents have said, and nobody bore out."""
-        return beliefs.unconfirmed(self.db, ids)
+        return {memory for memory, one in self.statements(ids).items() if one.lone}
 
     def protected_since(self, memory: int) -> int | None:
         """Return since when a person protects a memory."""

@@ -339,4 +339,6 @@ def test_of_two_verdicts_about_a_pair_the_one_counts_that_lets_both_stand(tmp_pa
                 unit.take_in([one])
         assert said(store) == expected(every)
         assert dict(store.db.execute("SELECT uid, status FROM memory")) == dict.fromkeys((old, new), "current")
-        assert store.reader.meta(f"maybe:{old}") == new
+        assert store.reader.newer(store.reader.located([old])) == {
+            index.row_of(store.db, old): (index.row_of(store.db, new), new)
+        }
