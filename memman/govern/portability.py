@@ -24,6 +24,7 @@ from memman.providers.build import builtin_llm
 from memman.secrets import legible
 from memman.store.records import TEXT
 
+_LOCAL = "to the server of this store: what comes in stays on this machine, since other machines recorded it"
 PURGES = restore.PURGES
 # Texts that a preview shows, and repositories that are not known here.
 _SAMPLES, _NAMED = 3, 5
@@ -142,7 +143,8 @@ def _rows(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
     plan = restore.planned(place.data, place.path, found.export, purged=wanted.purged)
     left = {"here already": plan.here, "purged": len(plan.purged), "records that say otherwise here": plan.other}
     samples = tuple(parts[TEXT]["text"] for parts in [*plan.memories.values()][:_SAMPLES])
-    return Reading(found, Preview(form.name, form.what, plan.counted(), left, samples, found.lacks))
+    local = (_LOCAL,) if plan.shared and plan.missing else ()
+    return Reading(found, Preview(form.name, form.what, plan.counted(), left, samples, (*found.lacks, *local)))
 
 
 def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:

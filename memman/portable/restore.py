@@ -24,7 +24,7 @@ from memman.store import records
 from memman.store.opening import open_store
 from memman.store.records import Parts, Record, states_of
 from memman.store.shapes import harmless
-from memman.store.sqlite import record_log, vectors
+from memman.store.sqlite import authorship, record_log, vectors
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.index import RULE, row_of
 from memman.store.sqlite.store import SqliteStore
@@ -43,7 +43,8 @@ class Plan:
     Of `purged` ones the records come in empty; they come back `again` under new uids where a person asked for it.
     `here` counts the memories that are there already, `changed` those of them that the export knows more of, `gone`
     what is there and was purged where the export is from, and `other` records that say otherwise here. Records of this
-    machine beyond number `agreed` are to get another host, since the export is of a copy of this store.
+    machine beyond number `agreed` are to get another host, since the export is of a copy of this store. A store that
+    is `shared` is on a server.
     """
 
     missing: Sequence[Record]
@@ -56,6 +57,7 @@ class Plan:
     gone: int
     other: int
     agreed: int | None
+    shared: bool
 
     def counted(self) -> dict[str, int]:
         """Count what is to be added, memories by status, and what is to be changed."""
@@ -73,7 +75,7 @@ def planned(data: str, store_path: str, export: Export, *, purged: bool) -> Plan
         found, missing, agreed, other = _compared(db, export.records)
         there = {uid for (uid,) in db.execute("SELECT uid FROM memory UNION SELECT uid FROM rule")}
         emptied = {uid for (uid,) in db.execute("SELECT memory FROM record WHERE kind = 'purged'")}
-        gone = set(purged_elsewhere(db, missing))
+        gone, shared = set(purged_elsewhere(db, missing)), bool(authorship.role(db))
     buried, texts = Tombstones.load(data), Buried.load(data)
     states = states_of(found).items()
     memories = {uid: parts for uid, parts in states if records.TEXT in parts}
@@ -97,6 +99,7 @@ def planned(data: str, store_path: str, export: Export, *, purged: bool) -> Plan
         len(gone),
         other,
         agreed,
+        shared,
     )
 
 
