@@ -50,7 +50,7 @@ EVIDENCE, FILE, EDGE = "evidence", "file", "edge"
 
 # How an act is named that compares two memories, and how a record begins that has one supersede another: of two hosts
 # that found otherwise, the one that let both stand counts.
-PAIR, ENDS = "pair:", '{"how":"supersede"'
+PAIR, ENDS = "pair", '{"how":"supersede"'
 
 Parts = dict[str, Any]
 
