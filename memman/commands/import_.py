@@ -34,7 +34,7 @@ def import_(
     """Bring in memories from an export, another tool or a text file, after a look at what would come in.
 
     What a store has already is left as it is, so that a second import adds nothing. An export of memman is restored as
-    it was; anything else is queued as notes.
+    it was, and what was purged there is purged here; anything else is queued as notes.
     """
     from memman.govern import portability as govern
 
