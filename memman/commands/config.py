@@ -31,7 +31,12 @@ def _outward(name: str, value: str) -> str:
     return f"{name} to {abbreviated(value) if KEYS[name].secret else value}"
 
 
-@config.verb("set")
+def _print_change(done: dict[str, Any]) -> None:
+    for name in done["keys"]:
+        text(f"{done['did']} {name}" + (f" for store {done['store']!r}" if done["store"] else ""))
+
+
+@config.verb("set", shows=_print_change)
 @click.argument(
     "pairs",
     nargs=-1,
@@ -39,7 +44,7 @@ def _outward(name: str, value: str) -> str:
     metavar="KEY VALUE [KEY VALUE]...",
     shell_complete=lambda ctx, param, begun: starting(KEYS, begun.upper()),  # noqa: ARG005
 )
-def set_verb(place: Place, pairs: Sequence[str]) -> None:
+def set_verb(place: Place, pairs: Sequence[str]) -> dict[str, Any]:
     """Set keys, all or none; with - a value is read from standard input, which keeps it out of the shell history.
 
     The prefix MEMMAN_ may be left out. With --store MEMMAN_EMBED_ keys are set for one store alone.
@@ -53,9 +58,8 @@ def set_verb(place: Place, pairs: Sequence[str]) -> None:
     if outward := [_outward(name, value) for name, value in said.items() if KEYS[name].outward(value)]:
         confirm(f"Set {', '.join(outward)}?")
     change_all(place.data, said, store)
-    for name in said:
-        text(f"set {name}" + (f" for store {store!r}" if store else ""))
     _say_unpriced(place.data, store)
+    return {"did": "set", "keys": list(said), "store": store}
 
 
 @config.verb(shows=text)
@@ -65,19 +69,18 @@ def get(place: Place, key: str) -> str:
     return Settings.load(place.data, _store(place))[known(key).name]
 
 
-@config.verb()
+@config.verb(shows=_print_change)
 @named
-def unset(place: Place, key: str) -> None:
+def unset(place: Place, key: str) -> dict[str, Any]:
     """Restore a key's default, or remove an unknown key."""
     if key in unknown(place.data):
         drop(place.data, key)
-        text(f"removed {key}")
-        return
+        return {"did": "removed", "keys": [key], "store": ""}
     store = _store(place)
     _refuse_detaching(place.data, known(key), store)
     change(place.data, key, None, store)
-    text(f"unset {known(key).name}")
     _say_unpriced(place.data, store)
+    return {"did": "unset", "keys": [known(key).name], "store": store}
 
 
 def _print(keys: dict[str, dict[str, Any]]) -> None:

@@ -2,7 +2,6 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -148,9 +147,17 @@ class Stakes:
         return [*said, "it is the active store"] if self.active else said
 
 
-@store.verb("remove", store=True)
+def _print_removed(done: dict[str, Any]) -> None:
+    text(f"moved store {done['name']!r} to {done['to']}")
+    if done["waiting"]:
+        text(f"took {counted(done['waiting'], 'note')} out of the queue; their text is in {done['to']}/notes.json")
+    lines(f"{place} is no longer bound to a store" for place in done["bound"])
+    text(f"to put it back: mv {done['to']} {done['from']}")
+
+
+@store.verb(shows=_print_removed)
 @name_argument
-def remove(place: Place, name: str) -> None:
+def remove(place: Place, name: str) -> dict[str, Any]:
     """Remove a store: it is moved aside and can be put back.
 
     Notes queued for it are taken out of the queue and kept with it.
@@ -161,15 +168,8 @@ def remove(place: Place, name: str) -> None:
         at_stake = Stakes.of(data, name)
         confirm(f"Move store {name!r} aside?", name, at_stake.said())
         target = removed(data, at_stake)
-    lines(_removed(data, at_stake, target))
-
-
-def _removed(data: str, at_stake: Stakes, target: str) -> Iterator[str]:
-    yield f"moved store {at_stake.name!r} to {target}"
-    if at_stake.waiting:
-        yield f"took {counted(len(at_stake.waiting), 'note')} out of the queue; their text is in {target}/notes.json"
-    yield from (f"{place} is no longer bound to a store" for place in at_stake.bound)
-    yield f"to put it back: mv {target} {data}/data/{at_stake.name}"
+    left = {"waiting": len(at_stake.waiting), "bound": at_stake.bound}
+    return {"name": name, "from": f"{data}/data/{name}", "to": target} | left
 
 
 def removed(data: str, at_stake: Stakes) -> str:

@@ -65,11 +65,15 @@ def read_address(said: str | None) -> str:
     return found
 
 
-@team.verb("connect", bar=("connecting", "the same command goes on"))
+def _print_connected(done: dict[str, Any]) -> None:
+    text(f"store {done['name']!r} is connected: {counted(done['records'], 'record')} came from the server")
+
+
+@team.verb("connect", shows=_print_connected, bar=("connecting", "the same command goes on"))
 @click.argument("name")
 @dsn_option
 @click.option("--create", "make", is_flag=True, help="Create the store on the server.")
-def connect_verb(place: Place, name: str, dsn: str | None, *, make: bool, progress: Progress) -> None:
+def connect_verb(place: Place, name: str, dsn: str | None, *, make: bool, progress: Progress) -> dict[str, Any]:
     """Connect to a store on a Postgres server: other machines and people can share it.
 
     The address is asked for at the terminal unless given. One with a password is not taken from the command line,
@@ -78,8 +82,7 @@ def connect_verb(place: Place, name: str, dsn: str | None, *, make: bool, progre
     where = read_address(dsn)
     refuse_stopped(place.data, "team connect")
     with drain_lock(place.data):
-        count = connect(place.data, name, where, make=make, progress=progress)
-    text(f"store {name!r} is connected: {counted(count, 'record')} came from the server")
+        return {"name": name, "records": connect(place.data, name, where, make=make, progress=progress)}
 
 
 def connect(data: str, name: str, dsn: str, *, make: bool, progress: Progress = unseen) -> int:
@@ -183,10 +186,15 @@ def remove(place: Place, name: str, role: str) -> dict[str, Any]:
     return {"name": name, "role": role, "changed": done}
 
 
-@team.verb("leave")
+def _print_left(done: dict[str, Any]) -> None:
+    kept = "" if done["kept"] is None else f"; {counted(done['kept'], 'memory')} of yours stayed here"
+    text(f"left store {done['name']!r}{kept}")
+
+
+@team.verb("leave", shows=_print_left)
 @name_argument
 @click.option("--delete", is_flag=True, help="Delete what you did not share here too.")
-def leave_verb(place: Place, name: str, *, delete: bool) -> None:
+def leave_verb(place: Place, name: str, *, delete: bool) -> dict[str, Any]:
     """Leave a shared store: what you shared stays there, the rest goes from there and becomes a store of your own.
 
     `memman migrate --to sqlite` makes all of it a store of your own, and leaves the server as it is.
@@ -199,7 +207,7 @@ def leave_verb(place: Place, name: str, *, delete: bool) -> None:
         kept = leave(data, name)
         if delete:
             rmtree(removed(data, Stakes.of(data, name)))
-    text(f"left store {name!r}" + ("" if delete else f"; {counted(kept, 'memory')} of yours stayed here"))
+    return {"name": name, "kept": None if delete else kept}
 
 
 def leave(data: str, name: str) -> int:

@@ -63,7 +63,6 @@ store_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 ids_argument = click.argument("ids", nargs=-1, required=True, metavar="ID...")
-id_argument = click.argument("id_", metavar="ID")
 limit_option = click.option(
     "--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="Maximum number of rows."
 )
@@ -203,20 +202,6 @@ class Group(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's own signature
         """Return the verbs in the order they were written."""
         return list(self.commands)
-
-
-def group(help_: str, name: str) -> Group:
-    """Make a group of verbs."""
-    return Group(name, params=[_parameter(store_option)], help=help_)
-
-
-def _parameter(option: Callable[..., Any]) -> click.Parameter:
-    def nothing() -> None:
-        """Carry the option."""
-
-    option(nothing)
-    found: click.Parameter = nothing.__dict__["__click_params__"][0]
-    return found
 
 
 def _path(ctx: click.Context) -> str:

@@ -20,7 +20,7 @@ def halves(question):
 @pytest.fixture(name="agent")
 def _agent(box, monkeypatch):
     """Return an agent that is the model and fails at first."""
-    agent = install("claude-code", box.data.parent / "programs", "tests.unit.govern.test_reconsider:halves")
+    agent = install("claude-code", box.data.parent / "programs", "tests.unit.commands.test_reconsider:halves")
     monkeypatch.setenv("PATH", f"{agent.folder}:/usr/bin:/bin")
     monkeypatch.setattr("memman.llm.batch.SETTLED", 0.05)
     box.configure(LLM_PROVIDER="claude-code")
