@@ -242,9 +242,9 @@ def test_who_leaves_may_delete_it_all(team, database):
 
 
 def test_what_nobody_shares_is_not_asked_about(box):
-    """`share` and `team leave` say so before they ask, and so does what is shared where its server has no address."""
+    """Both say so before they ask, and so does what is shared where its server has no address."""
     told(box, "The heron nests in March")
-    for verb in (("share", the_id(box, "heron")), ("team", "leave", "default")):
+    for verb in (("team", "share", the_id(box, "heron")), ("team", "leave", "default")):
         ran = box.person(*verb)
         assert (ran.returncode, ran.asked, ran.stderr.count("\n")) == (USAGE, "", 1), ran
         assert "shared with nobody" in ran.stderr
@@ -254,7 +254,7 @@ def test_sharing_and_leaving_do_nothing_without_a_yes(team, database):
     """They are refused where nobody can be asked, and where the answer is no; the server has what it had."""
     bob = team["bob"]
     told(bob, "The heron nests in March", "--visibility", "private")
-    for verb in (("share", the_id(bob, "heron")), ("team", "leave", "team")):
+    for verb in (("team", "share", the_id(bob, "heron")), ("team", "leave", "team")):
         asked = bob.person(*verb, answer=no)
         assert (asked.returncode, "[y/N] no" in asked.asked or " to go on: no" in asked.asked) == (PEOPLE, True), asked
         unasked = bob.memman(*verb, before=("setsid", "--wait"), stdin=subprocess.DEVNULL)
@@ -283,7 +283,7 @@ ERRORS = {
     "nobody listens": (AWAY, "is out of reach"),
     "TLS": (REFUSED, "does not offer TLS"),
     "bad address": (78, "no address of a Postgres server"),
-    "no member": (USAGE, "no store 'team' that you are a member of", "add-member team ", "--create makes a new one"),
+    "no member": (USAGE, "no store 'team' that you are a member of", "team add team ", "--create makes a new one"),
 }
 
 
