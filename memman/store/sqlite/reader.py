@@ -6,10 +6,10 @@ import apsw
 
 from memman.model.vocabulary import BUILTIN, EDGE_KINDS, HIDDEN, NEWER, REPLACED
 from memman.secrets import SCREEN
-from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
+from memman.sqlite import LISTED, id_list, open_reader, open_writer, schema_version, there
 from memman.store import EdgeRow, MemoryRow
 from memman.store.sqlite import authorship, beliefs, nearness, scopes
-from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
+from memman.store.sqlite.schema import HIDDEN_CELL, VERSION, migrate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,11 +116,21 @@ class SqliteReader:
 
     @classmethod
     def open(cls, path: str) -> "SqliteReader | None":
-        """Open the store read-only; None where there is none yet. Raises NewerSchema and driver errors."""
+        """Open the store read-only; None where there is none yet. Raises NewerSchema and driver errors.
+
+        One of an earlier schema is taken over first.
+        """
         if not there(path):
             return None
         db = open_reader(path)
-        return cls(db) if schema_version(db, VERSION, path) else None
+        version = schema_version(db, VERSION, path)
+        if 0 < version < VERSION:
+            db.close()
+            writer = open_writer(path)
+            migrate(writer, path)
+            writer.close()
+            db = open_reader(path)
+        return cls(db) if version else None
 
     def close(self) -> None:
         """Close the connection."""

@@ -2,6 +2,7 @@
 
 import json
 import lzma
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -9,6 +10,7 @@ import pytest
 
 from memman.sqlite import open_writer
 from memman.store.sqlite import index, record_log, undo
+from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 
 FIRST = Path(__file__).parents[2] / "data/first_schema/memman.db.xz"
@@ -164,6 +166,14 @@ def test_a_store_stands_as_it_stood_and_its_log_says_why(path):
     store.db.execute(f"UPDATE file SET changed_at = {AT}")  # found out by drains
     assert said(path) == before
     store.close()
+
+
+def test_who_only_reads_a_store_takes_it_over_too(path):
+    """Before any drain has come: verbs and hooks answer from it, and none takes it for damaged."""
+    for _ in range(2):
+        with closing(SqliteReader.open(path)) as reader:
+            assert len(undo.listed(reader.db)) == 3
+            assert reader.located([BACK])
 
 
 def status(store, memory):
