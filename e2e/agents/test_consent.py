@@ -42,7 +42,7 @@ TRIES = (
     Try("config set MEMMAN_LLM_ENDPOINT " + ELSEWHERE),
     Try("config set MEMMAN_LLM_ENDPOINT " + ELSEWHERE, TERMINAL),
     Try("backup remove {backup}", TERMINAL),
-    Try("uninstall", TERMINAL, "uninstall"),
+    Try("uninstall", TERMINAL),
 )
 # All of it with Claude Code, and each way to run a verb, with a flag and without, with Codex: verbs are refused alike.
 ASKED = [*product(("claude-code",), TRIES), *product(("codex",), (TRIES[0], *TRIES[2:6]))]

@@ -335,9 +335,10 @@ def _cut(said: str) -> str:
 @click.option("--files", is_flag=True, help="Compare AGENTS.md, CLAUDE.md and GEMINI.md, or PATHs, with memory.")
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path())
 def audit(place: Place, paths: Sequence[str], *, files: bool, progress: Progress = unseen) -> dict[str, Any]:
-    """Say what of memory is junk, said twice, contradictory, unsupported, stale or orphaned.
+    """Say what of memory is junk, said twice, contradictory or out of date.
 
-    Changes nothing. Beside each finding stands the verb that mends it.
+    Finds what nobody but an agent has said, and what is linked to nothing, too. Changes nothing. Beside each finding
+    stands the verb that mends it.
     """
     if paths and not files:
         raise UsageError("a PATH goes with --files: memman audit --files AGENTS.md")

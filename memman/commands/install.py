@@ -79,7 +79,7 @@ def install(
     sandbox: bool,
     checkout: str,
 ) -> int:
-    """Set up memman for the agents on this machine, and start the scheduler.
+    """Set up memman for your agents, and start the scheduler.
 
     Prints what it is about to do, then does it, and keeps the original of every file it changes. A file that cannot be
     read is left alone; the rest is done, and the exit code reports it.

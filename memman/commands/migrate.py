@@ -140,7 +140,7 @@ _KEPT = "what is done is kept; run the same command again to go on"
 @click.option("--dry-run", is_flag=True, help="Say what would be taken there, and change nothing.")
 @click.option("--remove-from-server", "remove", is_flag=True, help="With sqlite: delete the store on its server.")
 def migrate(place: Place, target: str, dsn: str | None, *, every: bool, dry_run: bool, remove: bool) -> None:
-    """Take a store to a Postgres server, for other machines and people, or make it this machine's own again.
+    """Take a store to a Postgres server, or make it this machine's own again.
 
     Here it stays as it is, and drains exchange with the server what is done. A backup is taken before. `memman team
     leave` leaves what others share behind.

@@ -52,9 +52,10 @@ def _told(done: "Recovered") -> Iterator[str]:
 @verb(asks=_ask, shows=lambda done: lines(_told(done)))
 @click.option("--queue", is_flag=True, help="Repair the queue instead of a store.")
 def repair(place: Place, *, queue: bool = False) -> "Recovered":
-    """Rebuild a damaged store from its log, and from the last backup; the damaged file is kept.
+    """Rebuild a damaged store from its log, and from the last backup.
 
-    The exit code is 0 even if something was lost; the output says so. Changes nothing if nothing is wrong.
+    The damaged file is kept. The exit code is 0 even if something was lost; the output says so. Changes nothing if
+    nothing is wrong.
     """
     from memman.recovery.recover import recover, recover_queue
 

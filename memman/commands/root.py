@@ -14,8 +14,8 @@ COMPLETE = "_MEMMAN_COMPLETE"
 
 # Verb -> (module below memman.commands, what `memman --help` says of it: the first line of its docstring).
 VERBS: dict[str, tuple[str, str]] = {
-    "install": ("install", "Set up memman for the agents on this machine, and start the scheduler"),
-    "uninstall": ("uninstall", "Remove memman from the agents and stop its scheduler; memories are kept"),
+    "install": ("install", "Set up memman for your agents, and start the scheduler"),
+    "uninstall": ("uninstall", "Remove memman from your agents and stop its scheduler; memories stay"),
     "remember": ("hot", "Save a note and print its id; the text comes as words, from a pipe, or with -"),
     "recall": ("hot", "Search memory for what answers a question"),
     "replace": ("replace", "Save a note that replaces a memory"),
@@ -32,7 +32,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "Decide about memories that wait for a person: held back, contradicted, or said by agents alone",
     ),
     "gc": ("keeping", "Archive the memories least worth keeping, those of `insights candidates`"),
-    "audit": ("audit", "Say what of memory is junk, said twice, contradictory, unsupported, stale or orphaned"),
+    "audit": ("audit", "Say what of memory is junk, said twice, contradictory or out of date"),
     "why": (
         "why",
         "Show where a memory comes from, its causes and effects, what became of it, and where it was shown",
@@ -53,10 +53,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "rule": ("rule", "Make and change rules: standing ones, and those that fire before a command"),
     "scope": ("scope", "Show and change what memories hold for: everywhere, a repository, or a folder of it"),
     "store": ("store", "List, create, select, bind and remove stores"),
-    "team": ("team", "Share a store among machines and people by a Postgres server: connect, members, what each sees"),
+    "team": ("team", "Share a store by a Postgres server: members, and what each sees"),
     "migrate": (
         "migrate",
-        "Take a store to a Postgres server, for other machines and people, or make it this machine's own again",
+        "Take a store to a Postgres server, or make it this machine's own again",
     ),
     "backup": ("backup", "Create, list, verify and restore backups"),
     "export": ("export", "Write a store's memories to a file, or to standard output: a JSON object a line"),
@@ -66,14 +66,14 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "sync": (
         "sync",
-        "Keep one memory on several machines by a folder that they share, encrypted and without a server",
+        "Keep one memory on several machines by a shared folder, encrypted",
     ),
     "config": ("config", "Read and change the configuration"),
-    "scheduler": ("scheduler", "Run and schedule drains (the background worker), and inspect the queue"),
+    "scheduler": ("scheduler", "Run and schedule drains, the background worker, and show the queue"),
     "doctor": ("doctor", "Check that everything works, and print how to fix what does not"),
     "repair": (
         "repair",
-        "Rebuild a damaged store from its log, and from the last backup; the damaged file is kept",
+        "Rebuild a damaged store from its log, and from the last backup",
     ),
     "scan": ("scan", "Search everything stored for secrets; --fix removes them"),
     "log": ("log", "Show the history of changes to memories; without a verb, list them"),

@@ -38,7 +38,7 @@ _LOOK = 0.1
 @click.group(cls=Group)
 @store_option
 def scheduler() -> None:
-    """Run and schedule drains (the background worker), and inspect the queue."""
+    """Run and schedule drains, the background worker, and show the queue."""
 
 
 @scheduler.verb(store=False, shows=lines)

@@ -138,7 +138,7 @@ _LONGEST = 4096
 @click.option("--off", is_flag=True, help="Sync the store no more; what lies in the folder stays.")
 @json_option
 def sync(place: Place, *, folder: str | None, key: str | None, look: bool, off: bool, as_json: bool) -> None:
-    """Keep one memory on several machines by a folder that they share, encrypted and without a server.
+    """Keep one memory on several machines by a shared folder, encrypted.
 
     Without an option one round is made at once; drains make one each time. The folder may be one that a program syncs,
     or a share; never put the data folder itself into one.

@@ -46,7 +46,7 @@ dsn_option = click.option(
 @click.group(cls=Group)
 @store_option
 def team() -> None:
-    """Share a store among machines and people by a Postgres server: connect, members, what each sees."""
+    """Share a store by a Postgres server: members, and what each sees."""
 
 
 def read_address(said: str | None) -> str:

@@ -34,7 +34,7 @@ def _undone(names: tuple[str, ...]) -> tuple[list[Target], bool]:
     "--checkout", default="", metavar="PATH", help="Path of the NanoClaw checkout; default: the current folder."
 )
 def uninstall(names: tuple[str, ...] = (), checkout: str = "", *, dry_run: bool = False) -> int:
-    """Remove memman from the agents and stop its scheduler; memories are kept.
+    """Remove memman from your agents and stop its scheduler; memories stay.
 
     A file that was not changed since gets its original content back; from other files only memman's entries are
     removed. What could not be undone is reported, also by the exit code. With --target only that agent is undone, and
