@@ -32,7 +32,8 @@ def test_a_record_that_others_have_comes_back(box, which):
     name, before = host(one), current(other)
     lose(one, which)
     said = one.memman("sync")
-    assert (said.stderr, said.stdout) == ("", "1 record written, 1 taken in\n")  # what repair told anew
+    assert said.stderr == ""
+    assert said.stdout.endswith(", 1 taken in\n")  # what repair told anew is written
     assert host(one) == name
     both(other, one)
     assert current(one) == current(other) == before
