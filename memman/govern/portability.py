@@ -24,7 +24,6 @@ from memman.providers.build import builtin_llm
 from memman.secrets import legible
 from memman.store.records import TEXT
 
-_LOCAL = "to the server of this store: what comes in stays on this machine, since other machines recorded it"
 PURGES = restore.PURGES
 # Texts that a preview shows, and repositories that are not known here.
 _SAMPLES, _NAMED = 3, 5
@@ -141,10 +140,9 @@ def imported(place: Place, was: Reading, wanted: Wanted) -> int:
 def _rows(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
     assert found.export is not None  # noqa: S101 - the caller's own contract
     plan = restore.planned(place.data, place.path, found.export, purged=wanted.purged)
-    left = {"here already": plan.here, "purged": len(plan.purged), "records that say otherwise here": plan.other}
+    left = {"here already": plan.here, "purged": len(plan.purged)}
     samples = tuple(parts[TEXT]["text"] for parts in [*plan.memories.values()][:_SAMPLES])
-    local = (_LOCAL,) if plan.shared and plan.missing else ()
-    return Reading(found, Preview(form.name, form.what, plan.counted(), left, samples, (*found.lacks, *local)))
+    return Reading(found, Preview(form.name, form.what, plan.counted(), left, samples, found.lacks))
 
 
 def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:

@@ -1,11 +1,9 @@
-"""An export taken in: the records that a store lacks are added as they were, and what it has stays."""
+"""An export taken in: what it tells of acts that a store lacks is added, and what the store has stays."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from hashlib import blake2b
-from itertools import groupby
 
 import apsw
 
@@ -18,22 +16,20 @@ from memman.portable.incoming import Export
 from memman.recovery.swap import finish
 from memman.recovery.taking_in import purged as purged_elsewhere
 from memman.recovery.taking_in import take_in
-from memman.secrets import masked, screened
-from memman.secrets.leaks import through, within
+from memman.secrets import screened
+from memman.secrets.leaks import through
 from memman.store import records
 from memman.store.opening import open_store
 from memman.store.records import Parts, Record, states_of
 from memman.store.shapes import harmless
-from memman.store.sqlite import authorship, record_log, vectors
+from memman.store.sqlite import vectors
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.index import RULE, row_of
-from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
 from memman.upkeep.rules import publish
 
 # What is counted of what was purged where the export is from.
 PURGES = "purged there, to be purged here"
-_HERE = "SELECT h.name, r.n, r.sum, r.at, r.act, r.memory, r.kind FROM record r JOIN host h ON h.id = r.host"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +37,8 @@ class Plan:
     """The `missing` records of an export, and what they make of a store: new memories and rules, by uid.
 
     Of `purged` ones the records come in empty; they come back `again` under new uids where a person asked for it.
-    `here` counts the memories that are there already, `changed` those of them that the export knows more of, `gone`
-    what is there and was purged where the export is from, and `other` records that say otherwise here. Records of this
-    machine beyond number `agreed` are to get another host, since the export is of a copy of this store. A store that
-    is `shared` is on a server.
+    `here` counts the memories that are there already, `changed` those of them that the export knows more of, and `gone`
+    what is there and was purged where the export is from.
     """
 
     missing: Sequence[Record]
@@ -55,9 +49,6 @@ class Plan:
     here: int
     changed: int
     gone: int
-    other: int
-    agreed: int | None
-    shared: bool
 
     def counted(self) -> dict[str, int]:
         """Count what is to be added, memories by status, and what is to be changed."""
@@ -72,12 +63,12 @@ def planned(data: str, store_path: str, export: Export, *, purged: bool) -> Plan
     """Compare an export with a store. With `purged` what was purged here comes back."""
     with Catalogue.open(store_path) as catalogue:
         db = catalogue.reader.db
-        found, missing, agreed, other = _compared(db, export.records)
+        missing = _missing(db, export.records)
         there = {uid for (uid,) in db.execute("SELECT uid FROM memory UNION SELECT uid FROM rule")}
         emptied = {uid for (uid,) in db.execute("SELECT memory FROM record WHERE kind = 'purged'")}
-        gone, shared = set(purged_elsewhere(db, missing)), bool(authorship.role(db))
+        gone = set(purged_elsewhere(db, missing))
     buried, texts = Tombstones.load(data), Buried.load(data)
-    states = states_of(found).items()
+    states = states_of(export.records).items()
     memories = {uid: parts for uid, parts in states if records.TEXT in parts}
     rules = {uid: parts for uid, parts in states if RULE in parts and records.TEXT not in parts}
 
@@ -97,9 +88,6 @@ def planned(data: str, store_path: str, export: Export, *, purged: bool) -> Plan
         len(memories.keys() & there),
         len({one.memory for one in missing} & (there - gone)),
         len(gone),
-        other,
-        agreed,
-        shared,
     )
 
 
@@ -109,7 +97,6 @@ def restored(data: str, store: str, export: Export, *, purged: bool) -> int:
         finish(data)
         with closing(open_store(data, store)) as opened:
             plan = planned(data, opened.path, export, purged=purged)
-            _part(opened, plan.agreed)
             if rows := [*_purges(data, plan)]:
                 bury(data, rows, now_ms())
 
@@ -127,53 +114,16 @@ def restored(data: str, store: str, export: Export, *, purged: bool) -> int:
     return sum(records.TEXT in parts for parts in (*plan.memories.values(), *plan.again.values()))
 
 
-def _compared(db: apsw.Connection, found: Sequence[Record]) -> tuple[list[Record], list[Record], int | None, int]:
-    """Return records by the hosts that they have here, those that are missing, `agreed` and how many say otherwise.
+def _missing(db: apsw.Connection, found: Sequence[Record]) -> list[Record]:
+    """Return the records of acts that a store has not, as nobody's: whoever imports them tells others of them.
 
-    Two files that go on under one host's name are copies of one another. If the host is ours, our records beyond those
-    that are the same get another; of any other host the file's records do, the same one at every import.
+    Of two machines' accounts of one act the first counts, as in the file.
     """
-    ours = db.execute("SELECT name FROM host WHERE id = ?", (record_log.OURS,)).get or ""
-    here = {(host, n): (total, said) for host, n, total, *said in db.execute(_HERE)}
-    known = {number for number, (_, said) in here.items() if said[2]}
-    last = max((n for host, n in here if host == ours), default=0)
-    named, missing, agreed, other = list[Record](), list[Record](), None, 0
-
-    def differs(one: Record) -> bool:
-        said = here.get((one.host, one.n), (0, None))[1]
-        if said is None:
-            return one.host == ours and one.n > last
-        return "" not in {said[2], one.memory} and said != [one.at, one.act, one.memory, one.kind]
-
-    for host, its in groupby(sorted(found, key=lambda one: (one.host, one.n)), key=lambda one: one.host):
-        numbered = list(its)
-        apart = next((n for n, one in enumerate(numbered) if differs(one)), len(numbered))
-        same, beyond = numbered[:apart], numbered[apart:]
-        if beyond and host == ours:
-            agreed = min(last, beyond[0].n - 1)
-        elif beyond:
-            name = blake2b(ascii((host, *beyond[0][1:6])).encode(), digest_size=8).hexdigest()
-            beyond = [one._replace(host=name, n=one.n - beyond[0].n + 1) for one in beyond]
-        missing += [one for one in same if (one.host, one.n) not in known]
-        missing += beyond if host == ours else [one for one in beyond if (one.host, one.n) not in known]
-        named += [*same, *beyond]
-        other += sum(_otherwise(db, one, here[host, one.n][0]) for one in same if (host, one.n) in here)
-    return named, missing, agreed, other
-
-
-def _otherwise(db: apsw.Connection, one: Record, total: int) -> bool:
-    """Whether a record says otherwise here, secrets and what is purged aside."""
-    if not one.body or one.sum == total:
-        return False
-    [ours] = record_log.every(db, one.host, one.n - 1, 1)
-    return bool(ours.body) and within(ours.body, masked) != within(one.body, masked)
-
-
-def _part(store: SqliteStore, agreed: int | None) -> None:
-    """Have a store go on under another name than its copy."""
-    if agreed is not None:
-        with store.unit() as unit:
-            unit.follow(record_log.renew_host(unit.db, agreed))
+    known = {act for (act,) in db.execute("SELECT DISTINCT act FROM record")}
+    told = dict[str, str]()
+    ordered = sorted(found, key=lambda one: (one.at, one.host, one.n))
+    fresh = [one for one in ordered if one.act not in known and told.setdefault(one.act, one.host) == one.host]
+    return [one._replace(host="", n=0) for one in fresh]
 
 
 def _purges(data: str, plan: Plan) -> Iterator[tuple[str, str]]:

@@ -88,10 +88,12 @@ def newest_of_others(db: apsw.Connection) -> int:
 
 
 def add(db: apsw.Connection, records: Iterable[Record]) -> list[Record]:
-    """Add records of any machine, and return those that were missing."""
-    host(db)  # ours is the first that a file names
+    """Add records of any machine, and return those that were missing; what is no machine's becomes ours."""
+    ours = host(db)  # the first that a file names
     new: list[Record] = []
     for one in records:
+        if not one.host:
+            one = one._replace(host=ours, n=known(db)[ours] + 1)  # noqa: PLW2901
         db.execute("INSERT INTO host(name) VALUES (?) ON CONFLICT DO NOTHING", (one.host,))
         db.execute(
             "INSERT INTO record(host, n, at, act, memory, kind, body, author, visibility, sum)"

@@ -1,6 +1,7 @@
 """Memories in files: what is exported comes back as it was, and once."""
 
 import json
+import re
 import shutil
 import subprocess
 from contextlib import closing
@@ -10,7 +11,6 @@ import pytest
 
 from memman.embed.codes import planes
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import CONNECTED
 from memman.portable.lines import read
 from memman.recovery.check import troubles
 from memman.store.records import TEXT, states_of
@@ -37,8 +37,8 @@ def imported(box, path, *args):
 
 
 def dumped(path):
-    """Return the lines of an export but what tells when it was made."""
-    return path.read_text().splitlines()[1:]
+    """Return the lines of an export, but when it was made and which machine tells each."""
+    return [re.sub(r'"host":"\w+","n":\d+,', "", line) for line in path.read_text().splitlines()[1:]]
 
 
 @pytest.mark.slow
@@ -151,20 +151,6 @@ def test_what_was_purged_where_an_export_is_from_is_purged_here(box):
     assert not [path for path in files if b"quokka" in path.read_bytes()]
     assert uid in (other.data / "purged").read_text()
     assert "imported 0 memories" in imported(other, first)
-    first.write_text(first.read_text().replace("the mascot", "a friend"))
-    assert "records that say otherwise here: 1" in imported(other, first)
-
-
-def test_what_comes_into_a_shared_store_stays_on_this_machine_and_is_said_to(box):
-    """The server takes records from the machine that made them alone."""
-    one, other = machine(box, "one"), machine(box, "other")
-    told(one, "The billing service listens on port 9110.")
-    told(other, "The heron is the mascot of the team.")
-    path = exported(one)
-    assert "stays on this machine" not in done(other, "import", str(path), "--dry-run")
-    with closing(SqliteStore(str(other.store_path()))) as store, store.unit() as unit:
-        unit.set_meta(CONNECTED, json.dumps(["server", 1, "alice", "write"]))
-    assert "not carried: to the server of this store" in done(other, "import", str(path), "--dry-run")
 
 
 def vault(box):
