@@ -98,16 +98,15 @@ PAGES = {
     ),
     "config.md": lambda: (
         "# Configuration keys\n\n"
-        "Kept in `env` in the data folder, as data: no shell ever reads it. Set with\n"
-        "`memman config set KEY VALUE [KEY VALUE]...`, or by hand, a line each: quotes, `export`, blanks around the\n"
-        "sign and comments are understood. A value that is not acceptable gives way to the default with a warning,\n"
-        "that of `MEMMAN_CAPTURE` to `off`; a wrong provider, endpoint or key of one ends what would ask it\n"
-        "(exit 78), for where text is sent is not guessed.\n\n"
-        "The `MEMMAN_EMBED_` keys can be set for one store: `memman config set --store NAME KEY VALUE` keeps them\n"
-        "in `env.NAME`, `get` and `unset` take `--store` likewise, and `memman embed swap --store NAME` changes that\n"
-        "store alone. A store that names another provider takes nothing from the common `MEMMAN_EMBED_` keys, least\n"
-        "of all the API key; one that names none, or the same, takes what it does not set. A swap of all stores\n"
-        "passes over one that names its provider.\n\n" + _table(("key", "default", "meaning"), _key_rows())
+        "Settings are kept in the file `env` in the data folder; no shell reads it. Set them with\n"
+        "`memman config set KEY VALUE [KEY VALUE]...`, or write a line `KEY=VALUE` each. For an invalid value the\n"
+        "default is used, with a warning; for an invalid `MEMMAN_CAPTURE`, `off`. An invalid provider, endpoint or\n"
+        "key ends what would use it (exit code 78).\n\n"
+        "The `MEMMAN_EMBED_` keys can be set for one store: `memman config set --store NAME KEY VALUE` keeps them in\n"
+        "`env.NAME`, and `memman embed swap --store NAME` changes that store alone. A store that names a provider\n"
+        "other than the common one uses none of the common `MEMMAN_EMBED_` settings, so that no API key goes to the\n"
+        "wrong place. A swap of all stores leaves out those that name a provider.\n\n"
+        + _table(("key", "default", "meaning"), _key_rows())
     ),
     "cli.md": lambda: "# Commands\n\n" + _cli(),
 }

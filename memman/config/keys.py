@@ -173,21 +173,26 @@ KEYS: dict[str, Key] = {
             "the note). Unset: openai if a key or an endpoint is set, else builtin.",
             _one_of(*LLMS, AUTO),
         ),
-        Key("MEMMAN_LLM_ENDPOINT", "", "Base URL; default: the provider's, of openai OpenRouter's.", _endpoint),
+        Key("MEMMAN_LLM_ENDPOINT", "", "Base URL; default: the provider's (for openai: OpenRouter's).", _endpoint),
         Key("MEMMAN_LLM_API_KEY", "", "Key for the model provider.", _anything, secret=True),
         Key(
             "MEMMAN_LLM_COMMAND",
             "",
-            "Path of the agent's program; unset: looked for on PATH and where installers put it. Not with auto.",
+            "Path of the agent's program; default: searched on PATH and in the usual places. Not with auto.",
             _path,
         ),
         Key(
             "MEMMAN_LLM_MODEL_FAST",
             "",
-            "Model that extracts facts; default: the provider's small one, of opencode the one it is set to.",
+            "Model that extracts facts; default: the provider's small one, for opencode the one it is set to.",
             _anything,
         ),
-        Key("MEMMAN_LLM_MODEL_SLOW", "", "Model that reconciles them; default: of an agent the same.", _anything),
+        Key(
+            "MEMMAN_LLM_MODEL_SLOW",
+            "",
+            "Model that compares facts; default for an agent: the same.",
+            _anything,
+        ),
         Key(
             "MEMMAN_LLM_BATCH",
             "",
@@ -203,7 +208,7 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_LLM_FALLBACK",
             "",
-            "Who answers where the model is down, unfit, out of budget or its account rejected: "
+            "Who answers if the model is down, unfit, out of budget or its account rejected: "
             f"{_or(*_ASKED_BY_HTTP)} with the next three settings, or {_or(*AGENTS)}; with `,builtin` behind it the "
             "built-in model after that. Unset: an outage is waited out.",
             _fallback,
@@ -264,7 +269,7 @@ KEYS: dict[str, Key] = {
             "MEMMAN_BUDGET_USD",
             "",
             "Daily budget in US dollars; when it is spent, provider calls pause and notes stay queued. Calls "
-            "whose price nobody knows (MEMMAN_LLM_PRICE, MEMMAN_EMBED_PRICE) are refused.",
+            "of unknown price (see MEMMAN_LLM_PRICE, MEMMAN_EMBED_PRICE) are refused.",
             _amount,
         ),
         Key(
@@ -292,7 +297,7 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_NOTED",
             "auto",
-            "Whether agents are asked to end an answer with a line `Noted: …` where the user corrected them or said "
+            "Whether agents are asked to end an answer with a line `Noted: …` when the user corrected them or said "
             "what will hold: on, off, or auto (where a person is there: not in CI, nor from an SDK).",
             _one_of("auto", "on", "off"),
             amiss="off",
@@ -300,15 +305,15 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_NUDGE",
             "on",
-            "Whether an agent that notes is told at a prompt what of the turn before it may have missed: on or off.",
+            "Whether an agent that notes is told at the next prompt what it may have missed: on or off.",
             _one_of("on", "off"),
             amiss="off",
         ),
         Key(
             "MEMMAN_JUDGE",
             "on",
-            "Whether drains use the shipped judge: on or off. Without a model, off means that of turns only what the "
-            "user says about a memory is kept, and that nothing is replaced unasked.",
+            "Whether drains use the shipped judge: on or off. With off and without a model, turns leave only what the "
+            "user says about a memory, and nothing is replaced unasked.",
             _one_of("on", "off"),
         ),
         Key(
@@ -321,7 +326,7 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_STALE_DAYS",
             "context=30,fact=365",
-            "Days after which `insights stale` lists a memory of a category that nothing has borne out since.",
+            "Days after which `insights stale` lists a memory of a category that nothing has confirmed since.",
             _ages,
         ),
         Key("MEMMAN_DRAIN_CONCURRENCY", "16", "Number of notes processed at once.", _whole(1, 256)),
@@ -335,8 +340,8 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_EXPORT_FOLDER",
             "",
-            "Folder of Markdown that every drain brings up to date, a file a memory; if it is a git repository, with a "
-            "commit. Unset: none.",
+            "Folder of Markdown that drains keep up to date, one file per memory; they commit if it is a git "
+            "repository. Unset: none.",
             _path,
         ),
         Key(
@@ -355,16 +360,16 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_HTTPS_PROXY",
             "",
-            "Proxy for what is encrypted, http://HOST:PORT; install takes it from HTTPS_PROXY of the shell.",
+            "Proxy for encrypted connections, http://HOST:PORT; install takes it from the shell's HTTPS_PROXY.",
             _proxy,
             secret=True,
         ),
-        Key("MEMMAN_NO_PROXY", "", "Hosts that are asked without the proxy, separated by commas.", _anything),
+        Key("MEMMAN_NO_PROXY", "", "Hosts reached without the proxy, separated by commas.", _anything),
         Key(
             "MEMMAN_SSL_CERT_FILE",
             "",
-            "File of certificates that count besides the system's and certifi's; install takes it from SSL_CERT_FILE, "
-            "REQUESTS_CA_BUNDLE or NODE_EXTRA_CA_CERTS of the shell.",
+            "File of certificates trusted besides the system's and certifi's; install takes it from the shell's "
+            "SSL_CERT_FILE, REQUESTS_CA_BUNDLE or NODE_EXTRA_CA_CERTS.",
             _path,
         ),
         Key("MEMMAN_HTTP_TIMEOUT", "60", "Timeout of a provider call, in seconds.", _whole(1, 3600)),

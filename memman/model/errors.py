@@ -108,13 +108,13 @@ class NoServer(StoreError):
 
 
 class ServerRefused(StoreError):
-    """The server of a shared store does not let us in, or not do this: password, rights, TLS, or its schema."""
+    """The server of a shared store refused: password, rights, TLS, or its schema."""
 
     exit_code = 18
 
 
 class NotSetUp(StoreError):
-    """The server of a shared store cannot be asked from here: its address is missing or wrong, or its driver is."""
+    """The server of a shared store cannot be reached from here: its address or driver is missing or wrong."""
 
     exit_code = 78
 
@@ -169,7 +169,7 @@ class SchedulerStopped(MemmanError):
 
 
 class NoScheduler(MemmanError):
-    """Nobody starts drains here, or not so: there is no interval, or the service manager does not answer or refuses."""
+    """No scheduler here can do this: there is no interval, or the service manager does not answer or refuses."""
 
     exit_code = 69
 
