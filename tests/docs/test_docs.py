@@ -1,6 +1,5 @@
 """The docs say what the code does."""
 
-import ast
 import re
 import subprocess
 import sys
@@ -46,27 +45,3 @@ def test_links_between_pages_lead_somewhere() -> None:
 
     assert len(links) > 20
     assert lost == []
-
-
-def removes_secrets(module: Path) -> bool:
-    """Whether a module calls what takes secrets out of a text or finds them in it."""
-    removing = {"screened", "masked", "redact", "leaks", "cleaned", "through", "within"}
-    return any(
-        isinstance(node, ast.ImportFrom)
-        and (node.module or "").startswith("memman.secrets")
-        and removing & {name.name for name in node.names}
-        for node in ast.walk(ast.parse(module.read_text()))
-    )
-
-
-def test_the_page_on_secrets_names_every_place_where_they_are_removed() -> None:
-    """The modules in its table are those that call what removes secrets."""
-    section = (ROOT / "docs/secrets.md").read_text().partition("## Where it is done")[2].partition("\n\n`screened`")[0]
-    package = ROOT / "memman"
-    callers = {
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        if path.parent.name != "secrets" and removes_secrets(path)
-    }
-
-    assert set(re.findall(r"`([\w/]+\.py)`", section)) == callers
