@@ -15,7 +15,7 @@ COMPLETE = "_MEMMAN_COMPLETE"
 # Verb -> (module below memman.commands, what `memman --help` says of it: the first line of its docstring).
 VERBS: dict[str, tuple[str, str]] = {
     "install": ("install", "Set up memman for your agents, and start the scheduler"),
-    "uninstall": ("uninstall", "Remove memman from your agents and stop its scheduler; memories stay"),
+    "uninstall": ("install", "Remove memman from your agents and stop its scheduler; memories stay"),
     "remember": ("hot", "Save a note and print its id; the text comes as words, from a pipe, or with -"),
     "recall": ("hot", "Search memory for what answers a question"),
     "replace": ("replace", "Save a note that replaces a memory"),

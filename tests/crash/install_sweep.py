@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from memman import _entry
-from memman.commands import install, uninstall
+from memman.commands import install
 from memman.config.places import data_dir
 from memman.integrations.target import Wiring
 from memman.integrations.targets import TARGETS
@@ -54,7 +54,7 @@ def run(home, words, at=0):
 def taken_out(name):
     """Uninstall an agent as the verb does once a person has agreed; return its exit code."""
     work = install.Work(data_dir())
-    uninstall.take_out(work, [TARGETS[name]], Wiring(data_dir()), whole=False)
+    install.take_out(work, [TARGETS[name]], Wiring(data_dir()), whole=False)
     return work.code
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from memman.commands.wizard import asked
+from memman.commands.install import asked
 from tests.support import agents
 
 OPENROUTER, VOYAGE = "sk-or-v1-0123456789abcdef0123", "pa-0123456789abcdef0123"
