@@ -67,7 +67,8 @@ class Life:
         if not unit.receipt(Note(note, "default", "", self.now), self.now, "stored", 1):
             return
         scope = Scope("repo", "src") if self.chance.random() < 0.5 else Scope()
-        draft = Draft(note[::-1], note, Fact(f"fact {self.now}", "fact"), "user", "o", self.now, scope=scope)
+        source = self.chance.choice(("user", "agent"))
+        draft = Draft(note[::-1], note, Fact(f"fact {self.now}", "fact"), source, "o", self.now, scope=scope)
         new = unit.add(draft, self.now, held=self.chance.random() < 0.1)
         if uids and self.chance.random() < 0.6:
             unit.supersede(self._row(uids), new, self.now, self.now, "why")
