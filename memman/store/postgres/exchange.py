@@ -37,7 +37,6 @@ _LEFT = "SELECT coalesce(sum(greatest(n - coalesce((%s::json ->> name)::bigint, 
 _SHOWING = ("shared", "rule")
 _LOST = """SELECT host, n, at, act, memory, kind, body, author, true FROM memman.record
     JOIN json_array_elements(%s) lost ON host = lost ->> 0 AND n = (lost ->> 1)::bigint WHERE store = %s AND at > 0"""
-_OTHERS = "SELECT name FROM memman.host WHERE store = %s AND role <> session_user"
 _AGAIN = "SELECT host, n, at, act, memory, kind, body, author, true FROM memman.again(%s, %s)"
 
 
@@ -114,12 +113,11 @@ def _may(server: Server, number: int) -> str:
 
 
 def push(store: SqliteStore, server: Server) -> int:
-    """Send this machine's records, and imported ones, that the server lacks; return up to which it had ours."""
+    """Send what the server has not got of this machine's records; return up to which it had them."""
     number = checked(store, server).number
     _set_back(store, server)
     name, there = _ours(store, server, number)
-    for host, sent in {name: there, **_imported(store, server, number)}.items():
-        _send(store, server, number, host, sent, lambda done, total: None)  # noqa: ARG005
+    _send(store, server, number, name, there, lambda done, total: None)  # noqa: ARG005
     if changed := record_log.rewritten(store.db):
         with server.translated():
             for one in changed:
@@ -208,21 +206,6 @@ def _ours(store: SqliteStore, server: Server, number: int) -> tuple[str, int]:
     with store.unit() as unit:
         unit.follow(record_log.renew_host(unit.db, same))
     return record_log.host(store.db), 0
-
-
-def _imported(store: SqliteStore, server: Server, number: int) -> dict[str, int]:
-    """Return the machines whose records the server can have from us alone, and up to which number it has them.
-
-    An import brings records of machines that are not connected to the server, such as this store before it was removed.
-    """
-    with server.translated():
-        others = set(server.db.execute(_OTHERS, (number,)).fetchall())
-    there, here = _there(server, number), record_log.known(store.db)
-    lacking = {name: there.get(name, 0) for name in here if (name,) not in others and there.get(name, 0) < here[name]}
-    with store.transaction():
-        for name in lacking:
-            record_log.fill_gaps(store.db, name)
-    return lacking
 
 
 def _acts(server: Server, number: int, host: str, n: int | None = None) -> dict[int, str]:
