@@ -29,7 +29,7 @@ _PATIENCE = 4.0  # seconds for a program to print its version
 
 
 def agents(context: Context) -> Iterator[Finding]:
-    """Look whether each agent is set up as this version does it, once, with hooks that are on and approved."""
+    """Check that each agent is set up once, as this version does it, with hooks that are on and approved."""
     found = _wired(context)
     faults = [*_unwired(found), *(fault for target in found for fault in _faults(context, target))]
     names = [target.name for target in found] or ["Claude Code's plugin"]
@@ -37,7 +37,7 @@ def agents(context: Context) -> Iterator[Finding]:
 
 
 def launcher(context: Context) -> Iterator[Finding]:
-    """Look whether the launcher is there, unchanged, and starts this version, and agents' shells find it."""
+    """Check that the launcher is unchanged and starts this version, and that agents' shells find it."""
     data, path = context.data, launch.launcher_path(context.data)
     agents = _wired(context)
     if not os.path.exists(path) and Schedule.load(data).kind in {"", NOBODY} and not agents:

@@ -37,7 +37,7 @@ _DRAIN, _BACKUP = "memman scheduler drain", "memman backup create"
 
 
 def integrity(context: Context) -> Iterator[Finding]:
-    """Check the pages and rows of each file, that no newer memman wrote it, and that no store is missing or older."""
+    """Check the pages and rows of each file, and that none is missing, older than expected, or from a newer memman."""
     if not context.databases:
         return iter([skipped("no database yet")])
     each = chain.from_iterable(_damage(what, path) for what, path in context.databases.items())
@@ -46,9 +46,9 @@ def integrity(context: Context) -> Iterator[Finding]:
 
 
 def queue(context: Context) -> Iterator[Finding]:
-    """Look how many notes wait, since when and why, and which were given up on or are damaged.
+    """Check how many notes wait, since when and why, and which were given up or are damaged.
 
-    Above 100, or for 1 hour, is a warning; above 1000, or for 1 day, a failure.
+    More than 100, or one for 1 hour, is a warning; more than 1000, or one for 1 day, a failure.
     """
     with closing(QueueView(context.data)) as view:
         depth, oldest, why = view.waiting(), view.oldest(), view.why()
@@ -63,12 +63,12 @@ def queue(context: Context) -> Iterator[Finding]:
 
 
 def review(context: Context) -> Iterator[Finding]:
-    """Count the memories held back until you have looked at them, and name stores with a secret that drains found."""
+    """Count the memories held back for review, and name stores in which drains found a secret."""
     return sound(_left_to_you(context), "no memories held back, no known secrets")
 
 
 def backups(context: Context) -> Iterator[Finding]:
-    """Look whether the last backup is there as it was written, and not late by two intervals of the schedule."""
+    """Check that the last backup is unchanged, and less than two intervals of the schedule late."""
     data = context.data
     made = [manifest for manifest in listed(data).values() if manifest]
     found = [*_interrupted(data), *_last_backup(context, made)]

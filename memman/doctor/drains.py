@@ -28,9 +28,9 @@ _MORE = "see `memman scheduler status` and `memman log worker`"
 
 
 def drains(context: Context) -> Iterator[Finding]:
-    """Look when the last drain ended, and how.
+    """Check when the last drain ended, and how.
 
-    Three missed intervals are a warning; 1 hour, an error, or 10 minutes at work without progress are a failure.
+    Three missed intervals are a warning; 1 hour, an error, or 10 minutes without progress are a failure.
     """
     data = context.data
     late, last = overdue(data), last_run(data)
@@ -43,7 +43,7 @@ def drains(context: Context) -> Iterator[Finding]:
 
 
 def scheduler(context: Context) -> Iterator[Finding]:
-    """Look who starts drains, and whether they may and can: no unit is missing, changed, masked, disabled or idle."""
+    """Check who starts drains, and that no unit is missing, changed, masked, disabled or idle."""
     data, schedule = context.data, Schedule.load(context.data)
     if schedule.stopped:
         yield warn("stopped: memory is read-only", "memman scheduler start")

@@ -40,9 +40,9 @@ _KINDS = {stat.S_IFREG: _FILE, stat.S_IFDIR: _FOLDER, stat.S_IFIFO: "a named pip
 
 
 def folder(context: Context) -> Iterator[Finding]:
-    """Look where the data folder lies, who else can read or copy it, and at its files, settings and ignored folders.
+    """Check where the data folder is, who else can read or copy it, its files, settings and ignored folders.
 
-    Below 500 MiB of room left is a warning, below 20 MiB a failure.
+    Less than 500 MiB free is a warning, less than 20 MiB a failure.
     """
     data = context.data
     if not os.path.exists(data):

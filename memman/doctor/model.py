@@ -39,10 +39,10 @@ _MAY_ASK = "it may ask you something"
 
 
 def model(context: Context) -> Iterator[Finding]:
-    """Look whether each provider answers and takes the key, and what drains found of it.
+    """Check that each provider answers and accepts the key, and what the last drain met.
 
-    Also at the files of judge and embedder, which every drain needs, a budget without a price, and a proxy or
-    certificates that only this shell knows.
+    It also checks the files of judge and embedder, a budget without a price, and a proxy or certificates that only
+    this shell knows.
     """
     if says := damage():  # nothing is stored until they are mended
         yield fail(f"the files of judge and embedder: {says}", "pip install --force-reinstall memman")

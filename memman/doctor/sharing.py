@@ -22,7 +22,7 @@ _MEANWHILE = "remember and recall work meanwhile; drains try again"
 
 
 def sharing(context: Context) -> Iterator[Finding]:
-    """Look whether each server is in reach, the same and lets us write, and what stood in the way of the last sync."""
+    """Check that each server can be reached, is the same one and lets us write, and what the last sync met."""
     data = context.data
     ours = {name: name in connected(data) for name in context.stores}
     asked = (_asked(data, name) if has else _unaddressed(data, name) for name, has in ours.items())
