@@ -19,7 +19,6 @@ from memman.model.errors import ForPeople
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance
 from memman.model.text import SHORT_ID
 from memman.model.uid import memory_uid
-from memman.pipeline.scope import scope
 from memman.queue.notes import Queue
 from memman.store.sqlite import undo as acts
 
@@ -152,6 +151,8 @@ def restore(place: Place, parts: Sequence[str]) -> Records:
 
 def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
     """Store a waiting note with its receipt first; of a turn or a damaged note nothing can be brought back."""
+    from memman.pipeline.scope import scope  # with the whole pipeline
+
     names = tuple(row["entities"].split("\n")) if row["entities"] else ()
     stamped = (row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
     note = Note(row["uid"], row["store"], row["text"], row["queued_at"], provenance=Provenance(*stamped))

@@ -6,8 +6,6 @@ import click
 
 from memman.belief import FEEDBACK
 from memman.clock import now_ms
-from memman.commands.forget import restore as restored
-from memman.commands.forget import told
 from memman.commands.person import confirm
 from memman.commands.printing import (
     acted,
@@ -125,6 +123,9 @@ def archive(ids: tuple[str, ...], as_json: bool) -> None:
 @data_options
 def restore(ids: tuple[str, ...], as_json: bool) -> None:
     """Bring back memories that were archived or forgotten."""
+    from memman.commands.forget import restore as restored
+    from memman.commands.forget import told
+
     records = restored(place(), ids)
     if not printed(records, as_json=as_json):
         told(records, "not archived")
