@@ -5,6 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
+
+from memman.commands.root import root
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -45,3 +49,32 @@ def test_links_between_pages_lead_somewhere() -> None:
 
     assert len(links) > 20
     assert lost == []
+
+
+def missing(words: list[str]) -> str:
+    """Return the first word that should be a verb of memman, and is none; '' if all are."""
+    command: click.Command = root
+    for word in words:
+        if not isinstance(command, click.Group) or not re.fullmatch(r"[a-z-]+", word) or word.startswith("-"):
+            return ""
+        found = command.get_command(click.Context(command), word)
+        if not found:
+            return "" if command.invoke_without_command and command is not root else word
+        command = found
+    return ""
+
+
+def test_every_command_that_a_page_names_is_there() -> None:
+    """Each `memman …` in a span or a block of the pages begins with verbs that exist."""
+    pages = [ROOT / "README.md", ROOT / "SECURITY.md", *ROOT.glob("docs/**/*.md")]
+    named = [(page.name, line) for page in pages for line in re.findall(r"`memman ([^`]+)`", page.read_text())]
+    named += [
+        (page.name, line)
+        for page in pages
+        for block in re.findall(r"(?ms)^```\w*\n(.*?)^```", page.read_text())
+        for line in re.findall(r"(?m)^(?:\$ )?memman ([^:\n]+)$", block)
+    ]
+
+    assert len(named) > 100
+    assert [(page, line) for page, line in named if missing(line.split())] == []
+    assert missing(["store", "connect"]) == "connect"
