@@ -1,43 +1,50 @@
-"""`memman rule`: add, list, show, remove, snooze, test, promote, write."""
+"""`memman rule`: constraints and lessons that a person sets, changes and takes away."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from secrets import token_hex
 from typing import Any
 
 import click
 
+from memman.clock import now_ms
+from memman.commands.memories import SHORTEST, Records, one_memory
 from memman.commands.person import confirm
-from memman.commands.printing import (
-    apart,
-    as_data,
-    complain,
-    freshness,
-    labelled,
-    named,
-    pairs,
-    printed,
-    short,
-    table,
-    text,
-    when,
-)
-from memman.commands.verb import Group, data_options, place, store_option
-from memman.config.places import split_lines
+from memman.commands.place import Place, expected, looking, standing, steadily, writing
+from memman.commands.printing import apart, complain, freshness, labelled, named, pairs, printed, short, table
+from memman.commands.printing import text as say
+from memman.commands.printing import when as moment
+from memman.commands.verb import Group, ids_argument, json_option, store_option
+from memman.config import places, scope, stores
+from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL
-from memman.govern import rules as govern
+from memman.hot.moment import end
+from memman.model import rule as model
+from memman.model.errors import AmbiguousId, CannotWrite, UnknownId, UsageError
+from memman.model.pattern import parsed
 from memman.model.plural import counted
-from memman.model.rule import ACTIONS
+from memman.model.records import Scope
+from memman.model.text import plain
+from memman.store.sqlite import rules as sql
+from memman.store.sqlite.catalogue import Catalogue
+from memman.upkeep import rules as upkeep
 
-Described = Callable[..., Any]
+NAMES = ("AGENTS.md", "CLAUDE.md")
+HEADING = "## Rules"
+_UNITS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_DIGITS = 6
+_UID_BYTES = 16
 
 
-def described(command: Described) -> Described:
+def described(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say when a rule holds, and what it does."""
     options = (
         click.option("--when", metavar="tool=Bash", help="The tool that the rule is about; there is only the shell."),
         click.option("--match", metavar="WORDS", help="Words of the commands that the rule is about; * is any words."),
         click.option(
-            "--do", "do", type=click.Choice(ACTIONS), help="Inform the agent (default), ask the user, or deny."
+            "--do", "do", type=click.Choice(model.ACTIONS), help="Inform the agent (default), ask the user, or deny."
         ),
         click.option(
             "--scope", "within", metavar="SCOPE", help="personal, repository (default in one), or path:FOLDER."
@@ -55,149 +62,372 @@ def rule() -> None:
     """Make and change rules: standing ones, and those that fire before a command."""
 
 
-@rule.command()
+@rule.verb()
 @click.argument("said", metavar="TEXT")
 @described
-@data_options
-def add(said: str, as_json: bool, **options: str | None) -> None:
+@json_option
+def add(place: Place, said: str, *, as_json: bool = False, **options: str | None) -> None:
     """Add a rule.
 
     Without --match every session begins with it. With --match it fires before an agent runs such a command.
     """
-    _added(govern.drafted(place(), said, **_ending(options)), as_json=as_json)
+    _add(place, drafted(place, said, **options), as_json=as_json)
 
 
-@rule.command()
+@rule.verb()
 @click.argument("memory", metavar="ID")
 @described
-@data_options
-def promote(memory: str, as_json: bool, **options: str | None) -> None:
+@json_option
+def promote(place: Place, memory: str, *, as_json: bool = False, **options: str | None) -> None:
     """Make a memory a rule; the memory stays."""
-    _added(govern.promoted(place(), memory, **_ending(options)), as_json=as_json)
+    _add(place, promoted(place, memory, **options), as_json=as_json)
 
 
-def _ending(options: dict[str, str | None]) -> dict[str, Any]:
-    """Read when a rule ends, as `remember --until` does."""
-    from memman.hot.moment import end
-
-    until = options.pop("until")
-    return {**options, "ends_at": None if until is None else end(until, "until")}
-
-
-def _added(drafted: dict[str, Any], *, as_json: bool) -> None:
-    about = [f"{name}: {said}" for name, said in _about(drafted).items() if said]
-    confirm("Add this rule?", listed=[drafted["text"], *about])
-    made = govern.add(place(), drafted)
+def _add(place: Place, rule: Mapping[str, Any], *, as_json: bool) -> None:
+    about = [f"{name}: {said}" for name, said in _about(rule).items() if said]
+    confirm("Add this rule?", listed=[rule["text"], *about])
+    made = added(place, rule)
     if not printed(made, as_json=as_json):
         table([_row(made)])
 
 
-@rule.command("list")
-@data_options
-def list_(as_json: bool) -> None:
+def drafted(
+    place: Place,
+    text: str,
+    *,
+    when: str | None,
+    match: str | None,
+    do: str | None,
+    within: str | None,
+    until: str | None,
+) -> dict[str, Any]:
+    """Return the rule that a person describes, as a record; nothing is stored. Raises UsageError."""
+    refuse_stopped(place.data, "rule")
+    expected(place)
+    text = " ".join(text.split())
+    if not text or len(text) > sql.LONGEST:
+        raise UsageError(f"a rule has 1 to {sql.LONGEST} characters, this one has {len(text)}")
+    pattern = " ".join((match or "").split())
+    _check(match is not None, pattern, when, do)
+    where = _scope(within)
+    return {
+        "uid": token_hex(_UID_BYTES),
+        "text": sql.wording(text),
+        "tool": model.SHELL if pattern else "",
+        "pattern": pattern,
+        "action": do or model.INFORM,
+        "repository": where.repository,
+        "path": where.path,
+        "memory": "",
+        "ends_at": None if until is None else end(until, "until"),
+    }
+
+
+def _check(matched: bool, pattern: str, when: str | None, do: str | None) -> None:
+    """Raise UsageError where what is said of a rule does not go together."""
+    tool = (when or "").removeprefix("tool=")
+    if when is not None and not (when.startswith("tool=") and model.shell(tool)):
+        raise UsageError(f"--when takes tool={model.SHELL}, whatever the agent calls its shell: rules see its commands")
+    if matched and not parsed(pattern):
+        raise UsageError("--match takes words of a command, such as 'git push'; '*' is every command")
+    if not matched and (when or do not in {None, model.INFORM}):
+        raise UsageError("--when and --do need --match, which says for which commands; '*' is every command")
+
+
+def promoted(place: Place, memory: str, **said: Any) -> dict[str, Any]:
+    """Return the rule that a memory would become, of the memory's scope unless another is said. Raises UsageError."""
+    with looking(place) as (catalogue, queue):
+        row = one_memory(memory, catalogue, queue, place.name)
+        record = catalogue.memories([row])[0]
+        own = catalogue.reader.scope_of([row]).get(row, ("", ""))
+    if record["status"] != "current":
+        raise UsageError(f"{memory} is {record['status']}: only a memory that is recalled becomes a rule")
+    rule = drafted(place, record["text"], **said)
+    where = {} if said["within"] else dict(zip(("repository", "path"), own, strict=True))
+    return rule | where | {"memory": record["uid"], "origin": record}
+
+
+@steadily
+def added(place: Place, rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Store a rule; return it as `listed` does."""
+    with writing(place) as store, store.unit() as unit:
+        sql.add(unit, rule, now_ms())
+    upkeep.publish(place.data)
+    return next(one for one in listed(place) if one["uid"] == rule["uid"])
+
+
+@rule.verb("list", shows=lambda records: table(map(_row, records)))
+def listed(place: Place) -> Records:
     """List the rules, the oldest first; * marks those that hold here."""
-    records = govern.listed(place())
-    if not printed(records, as_json=as_json):
-        table([_row(record) for record in records])
+    expected(place)
+    waiting = upkeep.hits(place.data).get(place.name, {})
+    here, now = standing(), now_ms()
+    return [_told(rule, waiting.get(rule["uid"], []), here, now) for rule in upkeep.of(place.data, place.name)]
 
 
-@rule.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@data_options
-def show(ids: tuple[str, ...], as_json: bool) -> None:
+def _told(rule: dict[str, Any], fired: Sequence[int], here: scope.Here, now: int) -> dict[str, Any]:
+    return rule | {
+        "hits": rule["hits"] + len(fired),
+        "hit_at": max([*fired, rule["hit_at"] or 0]) or None,
+        "scope": scope.label(rule["repository"], rule["path"]),
+        "here": _holds(here, rule["repository"], rule["path"]),
+        "in_force": model.in_force(rule, now),
+    }
+
+
+@rule.verb(shows=lambda records: apart(records, _print))
+@ids_argument
+def show(place: Place, ids: Sequence[str]) -> Records:
     """Show all details of rules."""
-    records = govern.named(place(), ids)
-    if not printed(records, as_json=as_json):
-        apart(records, _print)
+    rules = listed(place)
+    return list({rule["uid"]: rule for rule in (_one(part, rules, place) for part in ids)}.values())
 
 
-@rule.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@data_options
-def remove(ids: tuple[str, ...], as_json: bool) -> None:
+def _one(part: str, rules: Sequence[dict[str, Any]], place: Place) -> dict[str, Any]:
+    found = [rule for rule in rules if rule["uid"].startswith(part.lower())] if len(part) >= SHORTEST else []
+    if not found:
+        raise UnknownId(f"store {place.name!r} has no rule with the id {part[:40]!a}; `memman rule list` shows them")
+    if len(found) > 1:
+        raise AmbiguousId(f"{part} is ambiguous, give more characters of the id")
+    return found[0]
+
+
+@rule.verb()
+@ids_argument
+@json_option
+def remove(place: Place, ids: Sequence[str], *, as_json: bool = False) -> None:
     """Remove rules."""
-    records = govern.named(place(), ids)
+    records = show(place, ids)
     confirm("Remove these rules?" if len(records) > 1 else "Remove this rule?", listed=_listed(records))
-    govern.remove(place(), [record["uid"] for record in records])
+    changed(place, records, "remove", sql.remove)
     if not printed(records, as_json=as_json):
         table([("removed", short(record["uid"]), record["text"]) for record in records])
 
 
-@rule.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@rule.verb()
+@ids_argument
 @click.option("--for", "length", required=True, metavar="TIME", help="How long: 30m, 2h, 7d; 0m ends the pause.")
-@data_options
-def snooze(ids: tuple[str, ...], length: str, as_json: bool) -> None:
+@json_option
+def snooze(place: Place, ids: Sequence[str], length: str, *, as_json: bool = False) -> None:
     """Have rules do nothing for a while."""
-    until = govern.later(length)
-    records = govern.named(place(), ids)
-    confirm(f"Snooze until {when(until)}?", listed=_listed(records))
-    records = govern.snooze(place(), [record["uid"] for record in records], until)
+    until = later(length)
+    records = show(place, ids)
+    confirm(f"Snooze until {moment(until)}?", listed=_listed(records))
+    changed(place, records, "snooze", lambda unit, rule, at: sql.snooze(unit, rule, until, at))
+    records = show(place, [record["uid"] for record in records])
     if not printed(records, as_json=as_json):
-        table([_row(record) for record in records])
+        table(map(_row, records))
 
 
-@rule.command()
+@steadily
+def changed(place: Place, rules: Sequence[Mapping[str, Any]], verb: str, change: Callable[..., Any]) -> None:
+    """Change rules by what `change` does with a unit, a rule and the moment."""
+    refuse_stopped(place.data, f"rule {verb}")
+    now = now_ms()
+    with writing(place) as store, store.unit() as unit:
+        for rule in rules:
+            change(unit, rule, now)
+    upkeep.publish(place.data)
+
+
+def _tested(found: dict[str, Any]) -> None:
+    table([(record["action"], short(record["uid"]), record["text"]) for record in found["rules"]])
+    if any("unread" in record for record in found["rules"]):
+        say("a part of the command is nested too deeply to be compared")
+    if not found["rules"]:
+        say("no rule fires")
+
+
+@rule.verb(shows=_tested)
 @click.argument("command", metavar="COMMAND")
-@data_options
-def test(command: str, as_json: bool) -> None:
+def test(place: Place, command: str) -> dict[str, Any]:
     """Show which rules a command would fire here, the strictest first; nothing is run or counted."""
-    records = govern.tested(place(), command)
-    if as_json:
-        as_data({"outcome": records[0]["action"] if records else None, "rules": records})
-    elif records:
-        table([(record["action"], short(record["uid"]), record["text"]) for record in records])
-        if any("unread" in record for record in records):
-            text("a part of the command is nested too deeply to be compared")
-    else:
-        text("no rule fires")
+    expected(place)
+    here = standing()
+    rules = upkeep.published(place.data, place.name)
+    fired = model.fired(rules, command, now_ms(), lambda *where: _holds(here, *where))
+    return {"outcome": fired[0]["action"] if fired else None, "rules": fired}
 
 
-@rule.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@rule.verb()
+@ids_argument
 @click.option("--file", metavar="PATH", help="The file; otherwise the repository's AGENTS.md or CLAUDE.md.")
 @click.option("--apply", "applied", is_flag=True, help="Write it, after a question.")
-@store_option
-def write(ids: tuple[str, ...], file: str | None, applied: bool) -> None:
+def write(place: Place, ids: Sequence[str], file: str | None = None, *, applied: bool = False) -> None:
     """Print a diff that adds rules or memories to AGENTS.md or CLAUDE.md; ID is a rule or a memory."""
-    records = govern.texts(place(), ids)
+    records = texts(place, ids)
     for one in filter(freshness, records):
         complain(named(one))
-    change = govern.change([one["text"] for one in records], file)
-    if not change.diff:
-        text(f"{change.path} says so already")
+    new = change([one["text"] for one in records], file)
+    if not new.diff:
+        say(f"{new.path} says so already")
     elif not applied:
-        click.echo(change.diff, nl=False)
+        click.echo(new.diff, nl=False)
     else:
-        confirm(f"Change {change.path}?", listed=split_lines(change.diff))
-        govern.apply(change)
-        text(f"changed {os.path.relpath(change.path)}")
+        confirm(f"Change {new.path}?", listed=places.split_lines(new.diff))
+        apply(new)
+        say(f"changed {os.path.relpath(new.path)}")
+
+
+def texts(place: Place, parts: Sequence[str]) -> Records:
+    """Return what rules, or memories that are recalled, say, as `text`. Raises UnknownId and UsageError."""
+    rules = listed(place)
+    with looking(place) as (catalogue, queue):
+        found = []
+        for part in parts:
+            ruled = [one["text"] for one in rules if len(part) >= SHORTEST and one["uid"].startswith(part.lower())]
+            if ruled:
+                found.append({"text": ruled[0]})
+            else:
+                found.append(_memory(catalogue, one_memory(part, catalogue, queue, place.name)))
+        return found
+
+
+def _memory(catalogue: Catalogue, row: int) -> dict[str, Any]:
+    record = catalogue.memories([row])[0]
+    if record["status"] != "current":
+        raise UsageError(
+            f"{record['uid'][:8]} is {record['status']}: only a memory that is recalled can be written down"
+        )
+    return record | {"text": plain(catalogue.reader.shown_rows([row])[0].text, sql.LONGEST)}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file as it is and as it would be; `before` is None where there is no file."""
+
+    path: str
+    before: str | None
+    after: str
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff, '' where there is none."""
+        if self.after == (self.before or ""):
+            return ""
+        name = os.path.basename(self.path)
+        old = "/dev/null" if self.before is None else f"a/{name}"
+        lines = unified_diff(_lines(self.before or ""), _lines(self.after), old, f"b/{name}")
+        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def change(texts: Sequence[str], file: str | None) -> Change:
+    """Return what adding `texts` to a file, by default the repository's AGENTS.md or CLAUDE.md, comes to."""
+    path = os.path.abspath(file) if file else _file()
+    if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
+        raise UsageError(f"{path} is no file that could be written to")
+    places.check_regular(path)
+    try:
+        with open(path, encoding="utf-8", newline="") as source:
+            before = source.read()
+    except FileNotFoundError:
+        return Change(path, None, _added("", texts))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotWrite(f"{path} cannot be read ({error})") from error
+    return Change(path, before, _added(before, texts))
+
+
+def apply(change: Change) -> None:
+    """Write a change, unless the file is another by now. Raises CannotWrite."""
+    try:
+        if change.before is not None:
+            with open(change.path, encoding="utf-8", newline="") as source:
+                if source.read() != change.before:
+                    raise CannotWrite(f"{change.path} was changed meanwhile: try again")
+        with open(change.path, "w" if change.before is not None else "x", encoding="utf-8", newline="") as target:
+            target.write(change.after)
+    except OSError as error:
+        raise CannotWrite(f"{change.path} could not be written ({error.strerror})") from error
+
+
+def _file() -> str:
+    here = stores.here()
+    root = here.root if here else os.getcwd()
+    return next((f"{root}/{name}" for name in NAMES if os.path.exists(f"{root}/{name}")), f"{root}/{NAMES[0]}")
+
+
+def _added(before: str, texts: Sequence[str]) -> str:
+    newline = "\r\n" if "\r\n" in before else "\n"
+    lines = places.split_lines(before.replace("\r\n", "\n"))
+    new = [f"- {text}" for text in dict.fromkeys(texts) if text not in before]
+    if not new:
+        return before
+    if HEADING in lines:
+        at = _end(lines, lines.index(HEADING) + 1)
+        lines[at:at] = new if lines[at - 1].strip() and lines[at - 1] != HEADING else ["", *new]
+    else:
+        lines += [*([""] if lines else []), HEADING, "", *new]
+    return newline.join(lines) + newline
+
+
+def _end(lines: Sequence[str], at: int) -> int:
+    """Return behind the last line of a section that says anything, which begins at `at`."""
+    end = next((n for n in range(at, len(lines)) if lines[n].startswith("#")), len(lines))
+    while end > at and not lines[end - 1].strip():
+        end -= 1
+    return end
+
+
+def _lines(text: str) -> list[str]:
+    return places.split_lines(text, ends=True)
+
+
+def _holds(here: scope.Here, repository: str, path: str) -> bool:
+    return not repository or scope.sees(here, repository, path, inside=True)
+
+
+def _scope(said: str | None) -> Scope:
+    """Return what a rule holds for: the repository it is made in, where nothing is said."""
+    asked, here = scope.asked(said), standing()
+    if asked == scope.PERSONAL or (not asked and not here.repository):
+        return Scope()
+    if not here.repository:
+        raise UsageError("what is said at home holds everywhere: use --scope personal, or go to the folder it is for")
+    folder = scope.path_of(asked)
+    root = around.root if (around := stores.here()) else ""
+    if folder and not os.path.isdir(f"{root}/{folder}"):
+        raise UsageError(f"there is no folder {folder} in {root}: a rule for it would never hold")
+    return Scope(here.repository, folder)
+
+
+def later(text: str) -> int:
+    """Return the moment so long from now. Raises UsageError."""
+    passed = _length(text)
+    if passed is None:
+        raise UsageError("--for takes a length of time: 30m, 2h, 7d or 2w")
+    return now_ms() + passed
+
+
+def _length(text: str) -> int | None:
+    number, unit = text[:-1], text[-1:]
+    known = unit in _UNITS and number.isascii() and number.isdigit() and len(number) <= _DIGITS
+    return int(number) * _UNITS[unit] if known else None
 
 
 def _print(record: dict[str, Any]) -> None:
-    last = {"last fired": when(record["hit_at"]), "memory": record["memory"], "made": when(record["made_at"])}
+    last = {"last fired": moment(record["hit_at"]), "memory": record["memory"], "made": moment(record["made_at"])}
     fired = {"fired": counted(record["hits"], "time") if record["pattern"] else ""}
     pairs({"rule": record["uid"], "text": record["text"]} | _about(record) | fired | last)
 
 
-def _about(record: dict[str, Any]) -> dict[str, str]:
+def _about(record: Mapping[str, Any]) -> dict[str, str]:
     """Return when a rule holds and what it does, by name."""
     return {
         "when": f"a command matches: {record['pattern']}" if record["pattern"] else "always, at a session's start",
         "does": record["action"] if record["pattern"] else "",
         "scope": record["repository"] + (f", folder {record['path']}" if record["path"] else "") or PERSONAL,
-        "until": when(record["ends_at"]),
-        "snoozed": when(record.get("snoozed_until")) if not record.get("in_force", True) else "",
+        "until": moment(record["ends_at"]),
+        "snoozed": moment(record.get("snoozed_until")) if not record.get("in_force", True) else "",
         "from a memory": labelled(record["origin"]) if "origin" in record else "",
     }
 
 
 def _row(record: dict[str, Any]) -> tuple[str, ...]:
     if record["in_force"]:
-        state = f"until {when(record['ends_at'])}" if record["ends_at"] else ""
+        state = f"until {moment(record['ends_at'])}" if record["ends_at"] else ""
     else:
         over = record["ends_at"] and not (record["snoozed_until"] or 0) > record["ends_at"]
-        state = f"ended {when(record['ends_at'])}" if over else f"snoozed until {when(record['snoozed_until'])}"
+        state = f"ended {moment(record['ends_at'])}" if over else f"snoozed until {moment(record['snoozed_until'])}"
     does = f"{record['action']}: {record['pattern']}" if record["pattern"] else "standing"
     fired = counted(record["hits"], "hit") if record["pattern"] else ""
     scope = record["scope"] or PERSONAL

@@ -1,16 +1,48 @@
-"""`memman scope`: list, move, name, join."""
+"""`memman scope`: what memories hold for, as a person sees and corrects it."""
 
+import os
 import shlex
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
-from memman.commands.printing import acted, as_data, complain, printed, short, table, text
-from memman.commands.verb import Group, data_options, place, store_option
+from memman.clock import now_ms
+from memman.commands.memories import Records, acted, all_memories
+from memman.commands.place import Place, expected, looking, standing, steadily, writing
+from memman.commands.printing import acted as line
+from memman.commands.printing import complain, short, table, text
+from memman.commands.verb import Group, ids_argument, store_option
 from memman.config import stores
-from memman.config.scope import PATH, missing
-from memman.govern import scope as govern
-from memman.model.errors import UsageError
+from memman.config.schedule import refuse_stopped
+from memman.config.scope import (
+    PATH,
+    PERSONAL,
+    REPOSITORY,
+    around,
+    asked,
+    called,
+    kept,
+    known,
+    label,
+    missing,
+    part,
+    same,
+    sees,
+    write,
+)
+from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
+from memman.model.records import Scope
+from memman.secrets import screened
+from memman.store.sqlite import rescoped
+from memman.store.sqlite import undo as undos
+from memman.store.sqlite.catalogue import Catalogue
+from memman.upkeep.rules import publish
+
+# A repository's git folder, its name before and the one it was given, '' for none; JSON keeps it as a list.
+Naming = Sequence[str]
 
 
 @click.group(cls=Group)
@@ -19,70 +51,99 @@ def scope() -> None:
     """Show and change what memories hold for: everywhere, a repository, or a folder of it."""
 
 
-@scope.command("list")
-@data_options
-def list_(as_json: bool) -> None:
-    """List the scopes of a store; * marks those that are recalled here."""
-    rows = govern.listed(place())
-    if printed(rows, as_json=as_json):
-        return
-    marks = {True: "*", False: ""}
-    table([(marks[row["here"]], row["scope"], counted(row["memories"], "memory"), row["repository"]) for row in rows])
+def _listed(rows: Records) -> None:
+    table([("*" * row["here"], row["scope"], counted(row["memories"], "memory"), row["repository"]) for row in rows])
     if joined := sorted({row["repository"] for row in rows if row["joined"]}):
         text(f"joined with this folder: {', '.join(joined)}; `memman scope join --undo` parts them")
 
 
-@scope.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@scope.verb("list", shows=_listed)
+def listed(place: Place) -> Records:
+    """List the scopes of a store; * marks those that are recalled here."""
+    here = standing()
+    with looking(place) as (catalogue, _):
+        return [
+            {
+                "scope": label(*scope) or PERSONAL,
+                "repository": scope.repository,
+                "path": scope.path,
+                "memories": count,
+                "here": not scope.repository or sees(here, scope.repository, scope.path, inside=False),
+                # It holds here although it is another's, or was this folder's before its address changed.
+                "joined": sees(here, scope.repository, "", inside=False)
+                and not same(scope.repository, here.repository),
+            }
+            for scope, count in catalogue.scopes()
+        ]
+
+
+def _moved(records: Records) -> None:
+    told = {True: "moved to", False: "already in"}
+    table([line(f"{told[one['changed']]} {one['scope']}", one) for one in records])
+
+
+@scope.verb(shows=_moved)
+@ids_argument
 @click.option(
     "--to",
     required=True,
     metavar="SCOPE",
     help="personal, repository (the one around this folder), path:FOLDER below its root, or a name of `scope list`.",
 )
-@data_options
-def move(ids: tuple[str, ...], to: str, as_json: bool) -> None:
+@steadily
+def move(place: Place, ids: Sequence[str], to: str) -> Records:
     """Have memories hold for another scope."""
-    records = govern.move(place(), ids, to)
-    told = {True: "moved to", False: "already in"}
-    if not printed(records, as_json=as_json):
-        table([acted(f"{told[one['changed']]} {one['scope']}", one) for one in records])
+    refuse_stopped(place.data, "scope move")
+    with looking(place) as (catalogue, queue):
+        scope, rows = _meant(catalogue, to), all_memories(ids, catalogue, queue, place.name)
+    now = now_ms()
+    with writing(place) as store, store.unit() as unit:
+        changed = {row: unit.move(row, scope, now) for row in rows}
+    with looking(place) as (catalogue, _):
+        records = acted(place, catalogue.reader, changed)
     if folder := to.startswith(PATH) and missing(to, stores.here()):
         complain(f"no session will begin with what was moved: there is no folder {folder}")
+    return [one | {"scope": label(*scope) or PERSONAL} for one in records]
 
 
-@scope.command()
-@click.argument("other", required=False, metavar="SCOPE")
-@click.option("--undo", is_flag=True, help="Recall here no more what this folder was joined with.")
-@data_options
-def join(other: str | None, undo: bool, as_json: bool) -> None:
-    """Recall in this folder what another scope of `scope list` holds, too."""
-    if undo == bool(other):
-        raise UsageError("give a scope of `memman scope list`, or --undo")
-    report = govern.join(place(), other, undo=undo)
-    if as_json:
-        as_data(report)
-    elif undo:
+def _joined(report: dict[str, Any]) -> None:
+    if report["undo"]:
         text(f"{report['folder']}: no longer recalled here: {', '.join(report['parted']) or 'nothing was joined'}")
     else:
         text(f"{report['folder']}: also recalled here: {', '.join(report['joined']) or 'nothing else'}")
 
 
-@scope.command()
-@click.argument("called", required=False, metavar="NAME")
-@click.option("--unset", is_flag=True, help="Remove the repository's name.")
-@click.option("--move", "moving", is_flag=True, help="Take along what is remembered here, rules too.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be taken along.")
-@data_options
-def name(called: str | None, unset: bool, moving: bool, dry_run: bool, as_json: bool) -> None:
-    """Name this repository; those that have the same name share their memories."""
-    if unset == bool(called):
-        raise UsageError("give a name, or --unset")
-    report = govern.name(place(), called, moving=moving, dry_run=dry_run)
-    if printed(report, as_json=as_json):
-        return
+@scope.verb(shows=_joined)
+@click.argument("other", required=False, metavar="SCOPE")
+@click.option("--undo", is_flag=True, help="Recall here no more what this folder was joined with.")
+@steadily
+def join(place: Place, other: str | None = None, *, undo: bool = False) -> dict[str, Any]:
+    """Recall in this folder what another scope of `scope list` holds, too."""
+    if undo == bool(other):
+        raise UsageError("give a scope of `memman scope list`, or --undo")
+    here = stores.here()
+    folders = around(place.data, here, stores.cwd())
+    if not folders:
+        raise UsageError("what is said at home holds everywhere: go to the folder that is to be joined")
+    folder = folders[0]
+    if folder.name:
+        raise UsageError(f"this repository is named {folder.name!r}: give the other one the same name")
+    own, *before = folder.identities
+    report: dict[str, Any] = {"folder": here.folder if here else stores.cwd(), "undo": undo, "joined": [], "parted": []}
+    if undo:
+        # A clone that is known by the same has joined it, too, and so may a folder above have.
+        return report | {"parted": part(place.data, folders)}
+    with looking(place) as (catalogue, _):
+        theirs = _meant(catalogue, other or "").repository
+    joined = [one for one in dict.fromkeys((*before, theirs)) if one and not same(one, own)]
+    folder.identities, folder.news = [own, *joined], ""
+    write(place.data, folder)
+    return report | {"joined": joined}
+
+
+def _named(report: dict[str, Any]) -> None:
     folder, said = report["folder"], report["name"]
-    if dry_run:
+    if report["dry_run"]:
         text("nothing was changed: this was a dry run")
     elif said:
         text(f"{folder} is named {said!r}: what is remembered from now on is shared with all of that name")
@@ -95,4 +156,110 @@ def name(called: str | None, unset: bool, moving: bool, dry_run: bool, as_json: 
         text(f"moved: {' and '.join(held)}; to take that back: memman undo {short(report['id'], note=True)}")
     else:
         again = f"memman scope name {shlex.quote(said) if said else '--unset'} --move"
-        text(f"{'would move' if moving else 'still of the former name'}: {' and '.join(held)}; `{again}` moves them")
+        would = "would move" if report["moving"] else "still of the former name"
+        text(f"{would}: {' and '.join(held)}; `{again}` moves them")
+
+
+@scope.verb(shows=_named)
+@click.argument("said", required=False, metavar="NAME")
+@click.option("--unset", is_flag=True, help="Remove the repository's name.")
+@click.option("--move", "moving", is_flag=True, help="Take along what is remembered here, rules too.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be taken along.")
+@steadily
+def name(
+    place: Place, said: str | None = None, *, unset: bool = False, moving: bool = False, dry_run: bool = False
+) -> dict[str, Any]:
+    """Name this repository; those that have the same name share their memories."""
+    if unset == bool(said):
+        raise UsageError("give a name, or --unset")
+    here = stores.here()
+    if here is None:
+        raise UsageError("this folder is not in a repository")
+    said = " ".join((said or "").split())
+    if screened(said) != said:
+        raise UsageError("the name contains a secret: use another")
+    folder = known(place.data, here)
+    before, (own, *also) = folder.identity, folder.identities
+    identified = called(said) or own
+    if moving and not dry_run:
+        refuse_stopped(place.data, "scope name")
+    naming = (here.common, folder.name, said)
+    if not dry_run:
+        give(place.data, here.common, said)
+    report: dict[str, Any] = {"id": None, "folder": here.folder, "name": said, "memories": 0, "rules": 0}
+    report |= {"moving": moving, "dry_run": dry_run}
+    if not expected(place).exists:
+        return report
+    now, uid = now_ms(), ""
+    former = {before, own, *also} if said else {before}
+    with writing(place) as store, store.unit() as unit:
+        moves = rescoped.planned(unit, former, identified)
+        counts = Counter(kind for kind, *_ in moves)
+        if moves and moving and not dry_run:
+            uid = unit.act_at(now)
+            what = f"scope name {said}" if said else "scope name --unset"
+            moved = len(rescoped.move(unit, moves, now))
+            undos.keep(unit, now, what, f"{moved} moved", how="rename", acts=[], named=naming)
+    if uid and counts[rescoped.RULE]:
+        publish(place.data)
+    return report | {"id": uid or None, "memories": counts[rescoped.MEMORY], "rules": counts[rescoped.RULE]}
+
+
+def _meant(catalogue: Catalogue, to: str) -> Scope:
+    """Return the scope that is meant by `personal`, `repository`, `path:FOLDER` or the label of one that there is."""
+    if to == PERSONAL:
+        return Scope()
+    if to == REPOSITORY or to.startswith(PATH):
+        said, here = asked(to), standing()
+        if not here.repository:
+            raise UsageError("what is said at home holds everywhere: go to the folder that memories are to be moved to")
+        return Scope(here.repository, said.removeprefix(PATH) if said.startswith(PATH) else "")
+    known = [scope for scope, _ in catalogue.scopes() if to in (label(*scope), scope.repository)]
+    if len(known) != 1:
+        why = "several scopes are called" if known else "there is no scope"
+        raise UsageError(f"{why} {to!r}: give personal, repository, path:FOLDER, or one of `memman scope list`")
+    return known[0]
+
+
+def give(data: str, common: str, name: str) -> None:
+    """Give a repository, by its git folder, a name; '' takes it away. Raises CannotWrite."""
+    try:
+        folder = kept(data, common)
+        folder.name = name
+        write(data, folder)
+    except OSError as error:
+        raise CannotWrite(f"the name of {common} cannot be kept in {data} ({error.strerror})") from error
+
+
+def name_of(data: str, common: str) -> str:
+    """Return the name that a person gave to a repository, by its git folder, '' for none."""
+    try:
+        return kept(data, common).name
+    except OSError:  # it is gone
+        return ""
+
+
+def back(naming: Naming) -> Naming:
+    """Return what takes a naming back."""
+    common, before, after = naming
+    return common, after, before
+
+
+def due(data: str, naming: Naming) -> bool:
+    """Whether a naming is to be done: the repository is here, and has the name that it had before."""
+    common, before, after = naming
+    return before != after and os.path.isdir(common) and name_of(data, common) == before
+
+
+def told(data: str, naming: Naming, repositories: Sequence[str]) -> list[dict[str, Any]]:
+    """Say what becomes of a repository's name, or by which command it sees again what is moved away from that."""
+    common, before, name = naming
+    now = name_of(data, common)
+    if due(data, naming):
+        became = f"is named {name!r} again" if name else "has no name again"
+    elif now and any(repository != called(now) for repository in repositories):
+        command = f"memman scope name {shlex.quote(name)}" if name and name != before else "memman scope name --unset"
+        became = f"is still named {now!r}, and sees none of this until you run `{command}` there"
+    else:
+        return []
+    return [{"folder": common.removesuffix("/.git"), "became": became}]

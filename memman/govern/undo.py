@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from memman.belief import FEEDBACK
 from memman.clock import now_ms
+from memman.commands import scope as naming
 from memman.commands.memories import checked, named
 from memman.commands.place import Place, expected, reading, writing
+from memman.commands.scope import Naming, back
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, label
-from memman.govern import naming
-from memman.govern.naming import Naming, back
 from memman.locks import quiet, steady
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Note, Provenance

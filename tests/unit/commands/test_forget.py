@@ -11,8 +11,9 @@ import pytest
 from memman.commands.forget import forgotten, restore
 from memman.commands.place import Place
 from memman.commands.replace import target
+from memman.commands.scope import move
 from memman.config.schedule import bell_path, silence
-from memman.govern import freshness, portability, retention, review, scope, undo
+from memman.govern import freshness, portability, retention, review, undo
 from memman.judge.embedder import BuiltinEmbedder
 from memman.recovery import purge
 from memman.store.opening import open_store
@@ -68,7 +69,7 @@ VERBS = {
     "review approve": (lambda place, _: review.approve(place, [uid_of(place, HELD)]), True),
     "review reject": (lambda place, _: review.reject(place, [uid_of(place, HELD)]), True),
     "replace": (target, False),
-    "scope move": (lambda place, uid: scope.move(place, [uid], "personal"), False),
+    "scope move": (lambda place, uid: move(place, [uid], "personal"), False),
     "verify": (lambda place, uid: freshness.verify(place, [uid]), False),
     "insights protect": (lambda place, uid: freshness.protect(place, [uid]), False),
 }

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
+from memman.commands.rule import change
 from memman.config.places import open_file, read_file, write_file
-from memman.govern.rules import change
 from memman.model.errors import CannotWrite
 from memman.scheduler.files import lay
 from tests.support.box import PATIENCE, wait_until
