@@ -10,6 +10,7 @@ import click
 
 from memman.clock import now_ms
 from memman.commands import likeness
+from memman.commands.list import ages_of, doubts
 from memman.commands.memories import veiled
 from memman.commands.place import Place, reading, standing
 from memman.commands.printing import Progress, short, text, unseen
@@ -18,7 +19,6 @@ from memman.commands.verb import verb
 from memman.config import stores
 from memman.config.env import Settings
 from memman.config.scope import parted
-from memman.govern.freshness import ages_of, doubts
 from memman.judge.judge import Judge
 from memman.model.errors import UsageError
 from memman.model.plural import counted

@@ -20,7 +20,6 @@ from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenan
 from memman.model.text import SHORT_ID
 from memman.model.uid import memory_uid
 from memman.queue.notes import Queue
-from memman.store.sqlite import undo as acts
 
 if TYPE_CHECKING:
     from memman.store.sqlite.catalogue import Catalogue
@@ -116,7 +115,9 @@ def _check_agent(
         raise ForPeople(
             f"{short} is protected: only a person forgets it, `memman forget {short}` in their own terminal"
         )
-    before = acts.by_agents(catalogue.reader.db, place.session, now_ms() - _DAY_MS)
+    from memman.store.sqlite.undo import by_agents
+
+    before = by_agents(catalogue.reader.db, place.session, now_ms() - _DAY_MS)
     if before + len(memories) + len(waiting) > FORGETS_A_SESSION:
         raise ForPeople(
             f"an agent forgets at most {FORGETS_A_SESSION} memories a session: ask the user to run `memman forget` in"

@@ -1,176 +1,216 @@
-"""`memman insights`: list, show, protect, reinstate."""
+"""`memman insights`: protect, verify, expire, report, archive and reinstate memories; and look at them."""
 
-from collections import Counter
-from typing import Any
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from memman.belief import SOURCES
-from memman.commands.keeping import COMMANDS
+from memman.belief import FEEDBACK
+from memman.clock import now_ms
+from memman.commands import list as lists
+from memman.commands.forget import restore as restored
+from memman.commands.forget import told
+from memman.commands.list import listing
+from memman.commands.memories import Records, all_memories, changed, veiled
 from memman.commands.person import confirm
-from memman.commands.printing import (
-    acted,
-    aged,
-    ago,
-    apart,
-    holds,
-    labelled,
-    listed,
-    named,
-    pairs,
-    printed,
-    short,
-    table,
-    tallied,
-    text,
-    when,
-)
-from memman.commands.verb import Group, data_options, limit_option, place, store_option
-from memman.config.scope import PERSONAL
-from memman.govern import insights as govern
-from memman.govern.insights import STATUSES
-from memman.model.plural import counted
-from memman.model.vocabulary import CATEGORIES
+from memman.commands.place import Place, looking, steadily, writing
+from memman.commands.printing import did, named, short, text, when
+from memman.commands.show import described, show
+from memman.commands.verb import Group, ids_argument, store_option
+from memman.config.repository import repository
+from memman.config.schedule import refuse_stopped
+from memman.hot.moment import end
+from memman.model.errors import UsageError
+from memman.model.text import SHORT_ID
+from memman.model.worth import BOUND
+from memman.store.sqlite import index, keeping
+from memman.store.sqlite.catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from memman.store.sqlite.store import SqliteStore
+    from memman.store.sqlite.unit import SqliteUnit
+
+# Lines of a memory's log that are looked at.
+_LINES = 10_000
+# What is told of each that is reinstated.
+_TOLD = ("text", "successor", "ends_at", "file_changed_at")
+_WHY = "the reinstatement was undone"
 
 
 @click.group(cls=Group)
 @store_option
 def insights() -> None:
-    """List, show, protect and reinstate memories, and tell what is stale."""
+    """Protect, verify, expire, report, archive and reinstate memories."""
 
 
-@insights.command("list")
-@click.option("--category", type=click.Choice(CATEGORIES), help="Show only this category.")
-@click.option("--source", type=click.Choice(SOURCES), help="Show only this source.")
-@click.option(
-    "--status", type=click.Choice(STATUSES), default="current", show_default=True, help="Show only this status."
-)
-@limit_option
-@data_options
-def list_(category: str | None, source: str | None, status: str, limit: int, as_json: bool) -> None:
-    """List memories, newest first."""
-    where = place()
-    records = listed(
-        lambda most: govern.listed(where, category=category, source=source, status=status, limit=most), limit
-    )
-    records = aged(where, records)
-    if not printed(records, as_json=as_json):
-        other = ["status"] if status != "current" else []
-        heads = ("id", "age", "category", "importance", "source", *other, "text")
-        table([_row(record, *([_status(record)] if other else [])) for record in records], heads=heads)
+insights.add_command(listing)
+insights.add_command(show)
 
 
-@insights.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@data_options
-def show(ids: tuple[str, ...], as_json: bool) -> None:
-    """Show all details of memories or queued notes."""
-    where = place()
-    records = aged(where, govern.shown(where, ids))
-    if not printed(records, as_json=as_json):
-        apart(records, lambda record: (_note if record["kind"] == "note" else _memory)(record))
+@insights.verb("stale", shows=lists.print_stale, counts=len)
+def stale(place: Place, *, limit: int = 20) -> Records:
+    """List memories that may be out of date, as `list --stale` does."""
+    return lists.stale(place, limit=limit)
 
 
-@insights.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@insights.verb("candidates", shows=lists.print_least, counts=len)
+@click.option("--below", type=click.FloatRange(0, 2), default=BOUND, show_default=True, help="Only what is worth less.")
+def candidates(place: Place, *, below: float = BOUND, limit: int = 20) -> Records:
+    """List the memories least worth keeping, as `list --least` does."""
+    return lists.least(place, below=below, limit=limit)
+
+
+def _protected(records: Records) -> None:
+    said = "protected" if records[0]["protected"] else "no longer protected"
+    did(said, f"already {said}")(records)
+
+
+def _ask_protect(place: Place, ids: Sequence[str], *, undo: bool) -> None:
+    question = "Remove the protection of these memories?" if undo else "Protect these memories?"
+    confirm(question, listed=map(named, described(place, ids)))
+
+
+@insights.verb(shows=_protected, asks=_ask_protect)
+@ids_argument
 @click.option("--undo", is_flag=True, help="Remove the protection.")
-@data_options
-def protect(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
+def protect(place: Place, ids: Sequence[str], *, undo: bool = False) -> Records:
     """Protect memories from being superseded automatically; `replace` and `forget` still work."""
-    from memman.govern.freshness import protect as govern
-
-    _ask(ids, "Remove the protection of these memories?" if undo else "Protect these memories?")
-    records = govern(place(), ids, wanted=not undo)
-    if printed(records, as_json=as_json):
-        return
-    said = "no longer protected" if undo else "protected"
-    table([acted(said if one["changed"] else f"already {said}", one) for one in records])
+    records = changed(
+        place, ids, "insights protect", lambda _, unit, memory, now: unit.protect(memory, now, wanted=not undo)
+    )
+    return [one | {"protected": not undo} for one in records]
 
 
-@insights.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--undo", is_flag=True, help="Make them superseded again, as before.")
-@data_options
-def reinstate(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
-    """Make superseded memories current again, with their original dates and source.
+def _expired(records: Records) -> None:
+    ends, now = records[0]["ends_at"], now_ms()
+    said = "holds for ever" if ends is None else f"holds until {when(ends)}" if ends > now else "is over now"
+    did(said, f"already {said}")(records)
 
-    The memories that replaced them are kept; `memman forget` removes those.
+
+@insights.verb(shows=_expired)
+@ids_argument
+@click.option("--at", metavar="TIME", help="Until when they hold: 2026-12-01, 14d, Friday, end of March; default: now.")
+@click.option("--never", is_flag=True, help="Have them hold for ever.")
+def expire(place: Place, ids: Sequence[str], *, at: str | None = None, never: bool = False) -> Records:
+    """Say until when memories hold, or that they hold no longer.
+
+    After that they are labelled, and shown only when asked for.
     """
-    from memman.govern import reinstate as govern
+    if never and at is not None:
+        raise UsageError("give --at TIME or --never, not both")
+    ends = None if never else now_ms() if at is None else end(at, "at")
+    return changed(place, ids, "insights expire", lambda _, unit, memory, now: unit.expire(memory, ends, now))
 
-    records = (govern.undo if undo else govern.reinstate)(place(), ids)
-    if printed(records, as_json=as_json):
-        return
-    said = ("superseded again", "not reinstated") if undo else ("current again", "not superseded")
-    table([acted(said[not one["changed"]], one) for one in records])
+
+@insights.verb(
+    shows=did("verified", ""),
+    asks=lambda place, ids: confirm("Are these still true?", listed=map(named, described(place, ids))),
+)
+@ids_argument
+def verify(place: Place, ids: Sequence[str]) -> Records:
+    """Record that memories are still true: an end that has passed and changed files count no longer."""
+    return changed(place, ids, "insights verify", _verified)
+
+
+def _verified(store: "SqliteStore", unit: "SqliteUnit", memory: int, now: int) -> bool:
+    from memman.pipeline.freshness import blobs
+
+    files = keeping.files_of(store.reader, memory)
+    cwd = files[0].cwd if files else ""
+    root = repository(cwd) if cwd and os.path.isdir(cwd) else None
+    unit.verify(memory, blobs(root.root, (row.path for row in files)) if root else {}, "", now)
+    return True
+
+
+def _reported(records: Records) -> None:
+    did(f"reported {records[0]['reported']}", "already reported")(records)
+
+
+@insights.verb(shows=_reported)
+@click.argument("id_", metavar="ID")
+@click.argument("kind", type=click.Choice(FEEDBACK))
+def feedback(place: Place, id_: str, kind: str) -> Records:
+    """Report that a memory was helpful, wrong or stale; each session counts once, its last word."""
+    by = place.session
+    records = changed(
+        place, [id_], "insights feedback", lambda _, unit, memory, now: unit.report(memory, kind, by, now)
+    )
+    return [one | {"reported": kind} for one in records]
+
+
+@insights.verb(shows=did("archived", "not in recall already"))
+@ids_argument
+def archive(place: Place, ids: Sequence[str]) -> Records:
+    """Put memories out of recall; `insights restore` brings them back."""
+    return lists.archive(place, ids)
+
+
+@insights.verb(shows=lambda records: told(records, "not archived"))
+@ids_argument
+def restore(place: Place, ids: Sequence[str]) -> Records:
+    """Bring back memories that were archived or forgotten."""
+    return restored(place, ids)
+
+
+def _reinstated(records: Records) -> None:
+    undo = records[0]["undo"]
+    did(*("superseded again", "not reinstated") if undo else ("current again", "not superseded"))(records)
     for one in [one for one in records if one["changed"] and not undo]:
         text(f"{short(one['successor'])}, which had replaced it, is kept too; `memman forget` removes it")
 
 
-def _ask(ids: tuple[str, ...], question: str) -> None:
-    confirm(question, listed=map(named, govern.shown(place(), ids)))
+@insights.verb(shows=_reinstated)
+@ids_argument
+@click.option("--undo", is_flag=True, help="Make them superseded again, as before.")
+@steadily
+def reinstate(place: Place, ids: Sequence[str], *, undo: bool = False) -> Records:
+    """Make superseded memories current again, with their original dates and source.
+
+    The memories that replaced them are kept; `memman forget` removes those.
+    """
+    refuse_stopped(place.data, "insights reinstate --undo" if undo else "insights reinstate")
+    with looking(place) as (catalogue, queue):
+        memories = catalogue.memories(all_memories(ids, catalogue, queue, place.name))
+        before = [one | {"successor": _successor(catalogue, one), "was": _was(catalogue, one)} for one in memories]
+        if undo:
+            _check_in_force(catalogue, before)
+    now = now_ms()
+    with writing(place) as store, store.unit() as unit:
+        done = {one["id"]: _undone(unit, one, now) if undo else unit.reinstate(one["id"], now) for one in before}
+    with looking(place) as (catalogue, _):
+        return [
+            veiled(
+                place,
+                catalogue.reader,
+                one["uid"],
+                {"id": one["uid"], "changed": done[one["id"]], "undo": undo} | {name: one[name] for name in _TOLD},
+            )
+            for one in before
+        ]
 
 
-def _status(record: dict[str, Any]) -> str:
-    return f"{record['status']}: {record['why']}" if "why" in record else str(record["status"])
+def _undone(unit: "SqliteUnit", memory: dict[str, Any], now: int) -> bool:
+    """Close a memory as it was closed before it was reinstated."""
+    was = memory["was"]
+    heir = index.row_of(unit.db, was["superseded_by"]) if was else None
+    return bool(was and heir) and unit.supersede(memory["id"], heir or 0, now, was["valid_to"], _WHY)
 
 
-def _row(record: dict[str, Any], *mark: str) -> tuple[object, ...]:
-    shown = (short(record["uid"]), ago(record["valid_from"]), record["category"], record["importance"])
-    return (*shown, labelled(record, holds(record)), *mark, record["text"])
+def _successor(catalogue: Catalogue, memory: dict[str, Any]) -> str | None:
+    return next((one["uid"] for one in catalogue.successors(memory["id"])), None)
 
 
-def _memory(record: dict[str, Any]) -> None:
-    came = record["provenance"] or {}
-    until = when(record["valid_to"])
-    pairs(
-        {
-            "id": record["uid"],
-            "text": record["text"],
-            "summary": record["summary"],
-            "status": record["status"],
-            "superseded by": record["superseded_by"],
-            "maybe replaced by": record["maybe_replaced_by"],
-            "maybe replaces": ", ".join(record["maybe_replaces"]),
-            "stands behind": f"{record['stands_behind']} until {when(record['until'])}" if record["until"] else "",
-            "stands before": ", ".join(record["stands_before"]),
-            "against": ", ".join(record["against"]),
-            "contradicted by": ", ".join(record["contradicted_by"]),
-            "protected": "since " + when(record["protected"]) if record["protected"] else "",
-            "category": f"{record['category']}, importance {record['importance']}",
-            "entities": ", ".join(record["entities"]),
-            "keywords": ", ".join(record["keywords"]),
-            "scope": record["scope"] or PERSONAL,
-            **{name.replace("_", " "): record[name] for name in ("author", "visibility", "retired_by")},
-            "valid": f"from {when(record['valid_from'])}" + (f" to {until}" if until else ""),
-            "recorded": when(record["recorded_at"]),
-            "retired": when(record["retired_at"]),
-            "holds until": when(record["ends_at"]),
-            "verified": when(record["verified_at"]),
-            "files": ", ".join(path + (" (changed since)" if at else "") for path, at in record["files"].items()),
-            "evidence": _evidence(record),
-            "source": labelled(record),
-            "held back": record.get("why", ""),
-            "note": record["note"],
-            **{name: came.get(name) for name in ("agent", "session", "cwd", "repository", "revision", "host", "user")},
-            "edges": tallied(record["edges"]),
-            "shown": counted(record["uses"], "time"),
-        }
-    )
+def _was(catalogue: Catalogue, memory: dict[str, Any]) -> dict[str, Any] | None:
+    """Return how a memory was closed before it was last reinstated, None where it never was."""
+    lines = catalogue.log(limit=_LINES, memory=memory["uid"])
+    said = next((line["before"] for line in lines if line["verb"] == "reinstate"), None)
+    return said if said and said.get("superseded_by") else None
 
 
-def _evidence(record: dict[str, Any]) -> str:
-    """Write who bore a memory out, or spoke against it."""
-    kinds = Counter(kind for kind, _, _ in record["evidence"])
-    return f"reliability {record['reliability']:.2f}: {tallied(kinds)}" if kinds else ""
-
-
-def _note(record: dict[str, Any]) -> None:
-    shown = ("text", "state", "category", "importance", "entities", "replaces", "source", "agent", "session", "cwd")
-    rest = ("repository", "revision", "host", "user", "error")
-    times = {"queued": when(record["queued_at"])}
-    pairs({"note": record["uid"]} | {name: record[name] for name in shown} | times | {n: record[n] for n in rest})
-
-
-for command in COMMANDS:
-    insights.add_command(command)
+def _check_in_force(catalogue: Catalogue, memories: Records) -> None:
+    """Raise UsageError where what had taken a memory's place is not in force, so that nothing is closed for it."""
+    for one in (one for one in memories if one["was"] and one["status"] == "current"):
+        heirs = catalogue.memories([*catalogue.reader.located([one["was"]["superseded_by"]])])
+        if not heirs or heirs[0]["status"] != "current":
+            raise UsageError(f"what took the place of {one['uid'][:SHORT_ID]} is not in force any more")

@@ -1,15 +1,39 @@
-"""`memman log`."""
+"""`memman log`: what was done to memories, what was learned, by which sessions, and what it cost."""
 
+import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from itertools import groupby
 from typing import Any
 
 import click
 
-from memman.commands.printing import WIDE, holds, labelled, listed, pairs, printed, short, table, tallied, text, when
-from memman.commands.verb import Group, data_options, limit_option, place, store_option
+from memman.commands.memories import Records, one_memory, veiled
+from memman.commands.place import Place, looking, reading, standing
+from memman.commands.printing import WIDE, holds, labelled, lines, pairs, printed, short, table, tallied, text, when
+from memman.commands.printing import listed as limited
+from memman.commands.verb import Group, json_option, limit_option, store_option
 from memman.config.scope import PERSONAL, label
-from memman.model.errors import UsageError
+from memman.hot.moment import moment
+from memman.model.errors import UnknownId, UsageError
+from memman.model.plural import counted
+from memman.queue.ledger import Ledger
+from memman.queue.view import QueueView
+from memman.store.sqlite import recent, shown
+from memman.store.sqlite import sessions as sql
+from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.rules import VERB as RULE
+from memman.store.sqlite.standing import last_session
 
+WHO = ("agent", "session")
+# What names the last session that left something where one stands, but for one's own.
+LAST = "last"
+# Lines of a memory's log that are told.
+_CHANGES = 200
+# Verbs of the log that bring a memory in, held back or not.
+_NEW = {"add", "hold"}
+_GONE = {"superseded", "forgotten"}
 # What a person may do with what a session left.
 _DECIDE = {
     "keep": "memman insights verify ID; of what is in review: memman review approve ID",
@@ -26,6 +50,11 @@ since_option = click.option(
 )
 
 
+newer_option = click.option(
+    "--since", metavar="TIME", default="7d", show_default=True, help="From when on: 2026-11-01, 7d, 12h."
+)
+
+
 class Listing(Group):
     """A group that lists where no verb is given."""
 
@@ -38,62 +67,58 @@ class Listing(Group):
 @click.group(cls=Listing)
 @store_option
 def log() -> None:
-    """Show the history of changes to memories; without a verb, list them."""
+    """Show what was done to memories, what was learned, by which sessions, and what it cost.
+
+    Without a verb it lists changes.
+    """
 
 
-@log.command("list")
+@log.verb("list")
 @limit_option
 @since_option
 @click.option("--memory", metavar="ID", help="Show only changes to this memory.")
 @click.option("--session", metavar="S", help="Show what a session left: `last` is the last one here, or one by its id.")
 @click.option("--stats", "counts", is_flag=True, help="Show counts by verb and day.")
-@data_options
-def list_(limit: int, since: str | None, memory: str | None, session: str | None, counts: bool, as_json: bool) -> None:
+@json_option
+def listing(
+    place: Place,
+    limit: int,
+    since: str | None,
+    memory: str | None,
+    session: str | None,
+    *,
+    counts: bool = False,
+    as_json: bool = False,
+) -> None:
     """List changes, newest first."""
+    after = _after(since)
     if session is not None:
         if counts or since or memory:
             raise UsageError("--session shows a whole session: leave out --since, --memory and --stats")
-        _session(session, as_json=as_json)
+        one = left(place, session)
+        if not printed(one, as_json=as_json):
+            _print_session(one)
         return
     if counts:
-        _count(_after(since), memory, as_json=as_json)
+        if memory is not None:
+            raise UsageError("--stats counts the whole store and cannot be combined with --memory")
+        tally = stats(place, since=after)
+        if not printed(tally, as_json=as_json):
+            days = {day: tallied(counts) for day, counts in tally["days"].items()}
+            pairs({"in all": tallied(tally["verbs"])} | days)
         return
-    from memman.govern.log import lines
-
-    records = listed(lambda most: lines(place(), limit=most, since=_after(since), memory=memory), limit)
+    records = limited(lambda most: listed(place, limit=most, since=after, memory=memory), limit)
     if not printed(records, as_json=as_json):
-        for record in records:
-            said = f"{short(record['memory'], note=record['verb'] in _OF_NO_MEMORY)} {labelled(record, holds(record))}"
-            text(f"{when(record['at'])}  {record['verb']:<9}  {said.rstrip()}  {change(record)}")
+        _print_lines(records)
 
 
-@log.command()
-@limit_option
-@since_option
-@data_options
-def worker(limit: int, since: str | None, as_json: bool) -> None:
-    """Show what drains did, newest last."""
-    from memman.drain.worklog import lines
-
-    records = listed(lambda most: lines(place().data, most, _after(since)), limit)
-    if not printed(records, as_json=as_json):
-        for record in records:
-            text(worker_line(record))
+def _print_lines(records: Records) -> None:
+    for record in records:
+        said = f"{short(record['memory'], note=record['verb'] in _OF_NO_MEMORY)} {labelled(record, holds(record))}"
+        text(f"{when(record['at'])}  {record['verb']:<9}  {said.rstrip()}  {change(record)}")
 
 
-def worker_line(record: dict[str, Any]) -> str:
-    """Write a line of the worker's log for people."""
-    note = f" {short(str(record['note']), note=True)}" if record.get("note") else ""
-    rest = (f"{name}={value}" for name, value in record.items() if value and name not in _BESIDE)
-    return f"{when(record['at'])}  {record['event']}{note}  {' '.join(rest)}".rstrip()
-
-
-def _session(part: str, *, as_json: bool) -> None:
-    from memman.govern.recent import session
-
-    one = session(place(), part)
-    if printed(one, as_json=as_json):
-        return
+def _print_session(one: dict[str, Any]) -> None:
     pairs({name: one[name] for name in ("session", "agent", "repository")} | {"notes": one["notes"]})
     pairs({"began": when(one["began"]), "last": when(one["last"]), "tokens": one["tokens"]})
     if rows := [(side, *_left(memory)) for side in ("made", "shown") for memory in one[side]]:
@@ -111,20 +136,7 @@ def _left(memory: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _after(since: str | None) -> int | None:
-    from memman.hot.moment import moment
-
     return None if since is None else moment(since, "since")
-
-
-def _count(since: int | None, memory: str | None, *, as_json: bool) -> None:
-    from memman.govern.log import stats
-
-    if memory is not None:
-        raise UsageError("--stats counts the whole store and cannot be combined with --memory")
-    record = stats(place(), since=since)
-    if not printed(record, as_json=as_json):
-        days = {day: tallied(counts) for day, counts in record["days"].items()}
-        pairs({"in all": tallied(record["verbs"])} | days)
 
 
 def change(record: dict[str, Any]) -> str:
@@ -156,3 +168,206 @@ _WRITTEN: dict[str, Callable[[Any], str]] = {
     "ends_at": when,
     "scope": _scope,
 }
+
+
+@log.verb(shows=lambda records: lines(map(worker_line, records)), counts=len)
+@since_option
+def worker(place: Place, *, since: str | None = None, limit: int = 20) -> Records:
+    """Show what drains did, newest last."""
+    from memman.drain import worklog
+
+    return worklog.lines(place.data, limit, _after(since))
+
+
+def worker_line(record: dict[str, Any]) -> str:
+    """Write a line of the worker's log for people."""
+    note = f" {short(str(record['note']), note=True)}" if record.get("note") else ""
+    rest = (f"{name}={value}" for name, value in record.items() if value and name not in _BESIDE)
+    return f"{when(record['at'])}  {record['event']}{note}  {' '.join(rest)}".rstrip()
+
+
+def _print_learned(groups: Records) -> None:
+    for group in groups:
+        text(f"{group['day']}  {group['scope'] or PERSONAL}  {counted(group['count'], 'memory')}")
+        for one in group["memories"]:
+            text(f"  {short(one['uid'])}  {labelled(one)}  {one['text']}")
+    if not groups:
+        text("nothing learned since then")
+
+
+@log.verb(shows=_print_learned, counts=lambda groups: sum(len(group["memories"]) for group in groups))
+@newer_option
+def learned(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
+    """Show what was learned, by day and repository."""
+    with reading(place) as catalogue:
+        days = recent.came(catalogue.reader.db, moment(since, "since"))
+        records = _memories(place, catalogue, [*days])
+    records.sort(key=lambda record: record["scope"])
+    records.sort(key=lambda record: days[record["id"]], reverse=True)
+    groups, left = [], limit
+    for (day, scope), these in groupby(records, key=lambda record: (days[record["id"]], record["scope"])):
+        memories = [*these]
+        groups.append({"day": day, "scope": scope, "count": len(memories), "memories": memories[:left]})
+        left -= len(groups[-1]["memories"])
+    return groups
+
+
+def _print_diff(changes: Records) -> None:
+    for scope, these in groupby(changes, key=lambda one: str(one["scope"])):
+        text(scope or PERSONAL)
+        for one in these:
+            what = "" if one["sign"] == "+" else f"  ({', '.join(dict.fromkeys(one['verbs']))})"
+            text(f"{one['sign']} {short(one['uid'])}  {labelled(one)}  {one['text']}{what}")
+    if not changes:
+        text("nothing changed since then")
+
+
+@log.verb(shows=_print_diff, counts=len)
+@newer_option
+def diff(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
+    """Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope."""
+    with reading(place) as catalogue:
+        verbs = recent.changed(catalogue.reader.db, moment(since, "since"))
+        changes = [
+            {"sign": sign, "verbs": [*verbs[record["id"]]]} | record
+            for record in _memories(place, catalogue, [*verbs])
+            if (sign := _sign(verbs[record["id"]], record))
+        ]
+    return sorted(changes[-limit:], key=lambda change: (change["scope"], "+-~".index(change["sign"])))
+
+
+def _sign(verbs: tuple[str, ...], record: dict[str, Any]) -> str:
+    new, gone = not _NEW.isdisjoint(verbs), record["status"] in _GONE
+    return "" if new and gone else "+" if new else "-" if gone else "~"
+
+
+def _print_sessions(records: Records) -> None:
+    for one in records:
+        counts = f"{counted(one['notes'], 'note')}, {counted(one['made'], 'memory')}, {one['shown']} shown"
+        where = " ".join(filter(None, (one["agent"], one["session"], label(one["repository"], ""))))
+        text(f"{when(one['last'])}  {where}  {counts}, {one['tokens']} tokens")
+
+
+@log.verb(shows=_print_sessions, counts=len)
+def sessions(place: Place, *, limit: int | None = None) -> Records:
+    """List the sessions that gave memories, and were shown some, the latest first."""
+    with reading(place) as catalogue:
+        return sql.listed(catalogue.reader.db)[:limit]
+
+
+def _print_cost(record: dict[str, Any]) -> None:
+    spent = [
+        (one["day"], one["stage"], f"{one['provider']}/{one['model']}", one["repository"], _bill(one))
+        for one in record["spent"]
+    ]
+    told = [
+        (when(one["at"]), one["way"], one["agent"], one["session"], f"{one['memories']} shown, {one['tokens']} tokens")
+        for one in record["shown"]
+    ]
+    for head, rows in (("spent", spent), ("shown", told)):
+        text(head if rows else f"{head}: nothing")
+        table(rows)
+
+
+def _bill(one: dict[str, Any]) -> str:
+    unpriced = " and what has no price" if one["unpriced"] else ""
+    tokens = f"{one['tokens_in']} tokens in, {one['tokens_out']} out"
+    return f"{counted(one['calls'], 'call')}, {tokens}, {one['cost']:.4f} USD{unpriced}"
+
+
+@log.verb(shows=_print_cost)
+@newer_option
+def cost(place: Place, *, since: str = "7d") -> dict[str, Any]:
+    """Show what models cost, and how many tokens of memories were shown.
+
+    What was spent is counted by day (UTC), stage, model and repository, in all stores. Of what was shown the lines of
+    memories count, not what stands around them; the drain counts what the last hooks showed.
+    """
+    begun = moment(since, "since")
+    with closing(QueueView(place.data)) as queue:
+        spent = Ledger(queue.db).spent_since(time.strftime("%Y-%m-%d", time.gmtime(begun / 1000)))
+    with reading(place) as catalogue:
+        told = shown.costs(catalogue.reader.db, begun)
+    named = [entry | {"repository": label(entry["repository"], "") or entry["repository"]} for entry in spent]
+    return {"spent": named, "shown": told}
+
+
+def left(place: Place, part: str) -> dict[str, Any]:
+    """Return the session whose id begins with `part`, or the LAST, with the memories that it made and was shown.
+
+    Each of those that it made says what it replaced. Raises UnknownId and AmbiguousId.
+    """
+    from memman.store.sqlite.undo import one_of
+
+    known = {one["session"]: one for one in sessions(place)}
+    with reading(place) as catalogue:
+        db = catalogue.reader.db
+        if part == LAST:
+            if not (last := last_session(db, standing(), place.session, newest=catalogue.reader.last())):
+                raise UnknownId("no session has left anything here yet")
+            part = last[1]
+        one = known[one_of(known, part, "session")]
+        ids, told = (find(db, one["session"]) for find in (sql.made, sql.shown))
+        before = catalogue.reader.before(ids)
+        made = [record | {"replaced": before.get(record["id"])} for record in _memories(place, catalogue, ids)]
+        return one | {"made": made, "shown": _memories(place, catalogue, told)}
+
+
+def _memories(place: Place, catalogue: Catalogue, ids: list[int]) -> Records:
+    return [veiled(place, catalogue.reader, record["uid"], record) for record in catalogue.memories(ids)]
+
+
+def listed(place: Place, *, limit: int = 20, since: int | None = None, memory: str | None = None) -> Records:
+    """Return the newest lines, newest first; `memory` is an id, `since` Unix milliseconds."""
+    uid = None if memory is None else _uid(place, memory)
+    with reading(place) as catalogue:
+        return [_told(place, one, catalogue) for one in catalogue.log(limit=limit, since=since, memory=uid)]
+
+
+def lines_of(place: Place, catalogue: Catalogue, uid: str) -> Records:
+    """Return the latest lines about a memory, oldest first."""
+    return [_told(place, one, catalogue) for one in reversed(catalogue.log(limit=_CHANGES, memory=uid))]
+
+
+def _told(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    """Say of a line whose it is and how its memory stands, with both sides of the change as far as may be told."""
+    record |= _by_whom(record, catalogue)
+    sides = {side: record[side] for side in ("before", "after") if record[side]}
+    told = {name: veiled(place, catalogue.reader, record["memory"], side) for name, side in sides.items()}
+    return record | told | _standing(record, catalogue)
+
+
+def stats(place: Place, *, since: int | None = None) -> dict[str, Any]:
+    """Count what was done, by verb and by day (local time), newest day first."""
+    with reading(place) as catalogue:
+        days = catalogue.log_days(since=since)
+    verbs: Counter[str] = Counter()
+    for counts in days.values():
+        verbs.update(counts)
+    return {"verbs": dict(verbs.most_common()), "days": days}
+
+
+def _by_whom(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    """Return the agent and session of a change, out of its later side or its note; '' for a person in a shell."""
+    after = {name: said for name, said in (record["after"] or {}).items() if name not in WHO}
+    ran = {name: record["after"][name] for name in WHO if name in (record["after"] or {})}
+    came = ran or (catalogue.receipt(record["note"]) if record["note"] else None) or {}
+    return {name: came.get(name, "") for name in WHO} | {"after": after or None}
+
+
+def _uid(place: Place, part: str) -> str:
+    with looking(place) as (catalogue, queue):
+        row = one_memory(part, catalogue, queue, place.name)
+        return str(catalogue.memories([row])[0]["uid"])
+
+
+def _standing(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    """Return whose word a memory is, '' for one that is purged, where it holds and what may make it doubtful.
+
+    A rule is a person's.
+    """
+    if record["verb"].startswith(RULE):
+        return {"source": "user"}
+    for memory in catalogue.memories([*catalogue.reader.located([record["memory"]])][:1]):
+        return {name: memory[name] for name in ("source", "scope", "ends_at", "file_changed_at")}
+    return {"source": ""}

@@ -11,6 +11,8 @@ from memman.config import scope, stores
 from memman.config.drain_by_write import ask
 from memman.config.places import check_folder, data_dir, store_path
 from memman.locks import steady
+from memman.model.errors import UsageError
+from memman.model.records import Scope
 from memman.queue.view import QueueView
 from memman.store.sqlite.catalogue import Catalogue
 
@@ -66,6 +68,22 @@ def chosen(explicit: str | None = None, agent: str = "", session: str = "") -> P
 def standing() -> "Here":
     """Return where the command is given: in which repository, and in which folder of it."""
     return scope.here(data_dir(), stores.here(), stores.cwd())
+
+
+def meant(catalogue: Catalogue, to: str) -> Scope:
+    """Return the scope that is meant by `personal`, `repository`, `path:FOLDER` or the label of one that there is."""
+    if to == scope.PERSONAL:
+        return Scope()
+    if to == scope.REPOSITORY or to.startswith(scope.PATH):
+        said, here = scope.asked(to), standing()
+        if not here.repository:
+            raise UsageError("what is said at home holds everywhere: go to the folder that memories are to be moved to")
+        return Scope(here.repository, said.removeprefix(scope.PATH) if said.startswith(scope.PATH) else "")
+    known = [one for one, _ in catalogue.scopes() if to in {scope.label(*one), one.repository}]
+    if len(known) != 1:
+        why = "several scopes are called" if known else "there is no scope"
+        raise UsageError(f"{why} {to!r}: give personal, repository, path:FOLDER, or one of `memman scope list`")
+    return known[0]
 
 
 def expected(place: Place) -> Place:

@@ -148,9 +148,26 @@ def holds(record: Mapping[str, Any]) -> str:
     return "" if "scope" not in record else f"in {record['scope']}" if record["scope"] else "everywhere"
 
 
+def did(said: str, otherwise: str) -> Callable[[Iterable[Mapping[str, Any]]], None]:
+    """Return what prints records of what was changed: `said` of those that were, `otherwise` of the others."""
+    return lambda records: table([acted(said if one["changed"] else otherwise, one) for one in records])
+
+
 def named(record: Mapping[str, Any]) -> str:
     """Write a memory, or a note that waits, on the line of a question about it."""
     return "  ".join((short(record["uid"], note=record.get("kind") == "note"), labelled(record), record["text"]))
+
+
+def cells(record: Mapping[str, Any], *more: object) -> tuple[object, ...]:
+    """Return the row of a memory: id, age, category, whose word it is and where it holds, `more`, and its text."""
+    shown = (short(record["uid"]), ago(record["valid_from"]), record["category"])
+    return (*shown, labelled(record, holds(record)), *more, record["text"])
+
+
+def memories(records: Iterable[Mapping[str, Any]], **more: Callable[[Any], object]) -> None:
+    """Print a table of memories; `more` are further columns by name, with what makes each of a memory."""
+    rows = [cells(record, *(make(record) for make in more.values())) for record in records]
+    table(rows, heads=("id", "age", "category", "source", *more, "text"))
 
 
 def acted(said: str, record: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,83 +1,127 @@
-"""`memman purge`."""
+"""`memman purge`: delete for ever what a person means by ids, a session, a repository, a source or words."""
 
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memman.belief import SOURCES
+from memman.commands.memories import SHORTEST, named
 from memman.commands.person import confirm, typed
-from memman.commands.printing import as_data, labelled, printed, short, text
-from memman.commands.verb import Command, data_options, place
-from memman.model.errors import UsageError
+from memman.commands.place import Place, looking
+from memman.commands.printing import labelled, lines, printed, short, text
+from memman.commands.verb import json_option, verb
+from memman.config.scope import label
+from memman.config.synced import folder
+from memman.model.errors import AmbiguousId, UnknownId, UsageError
+from memman.queue.view import QueueView
 from memman.store.opening import is_shared
+from memman.store.sqlite import rules, selection, undo
+from memman.store.sqlite.catalogue import Catalogue
 
 if TYPE_CHECKING:
-    from memman.commands.place import Place
     from memman.recovery.purge import Receipt, Selection
 
 
-@click.command(cls=Command)
+@verb()
 @click.argument("ids", nargs=-1, metavar="[ID...]")
 @click.option("--session", default="", metavar="S", help="Purge all that a session wrote.")
 @click.option("--repository", default="", metavar="R", help="Purge all of a repository; `memman scope list` names it.")
 @click.option("--source", type=click.Choice(SOURCES), help="Purge all from this source.")
 @click.option("--query", default="", metavar="WORDS", help="Purge what has all these words, and what recall finds.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be purged.")
-@data_options
-def purge(
-    ids: tuple[str, ...], session: str, repository: str, source: str | None, query: str, dry_run: bool, as_json: bool
-) -> None:
+@json_option
+def purge(place: Place, *, dry_run: bool = False, as_json: bool = False, **meant: Any) -> None:
     """Delete memories permanently: this cannot be undone.
 
     ID is a memory, a note (all memories from it), a note still in the queue, or a rule, which may be removed already.
     Rules that were made of a memory go with it. `memman forget` hides memories and can be undone. What was purged is
     not stored again, unless you `remember` it yourself.
     """
-    from memman.govern.purge_selection import Meant, uids
     from memman.recovery import purge as recovery
 
-    where = place()
-    if sum(map(bool, (ids, session, repository, source, query))) != 1:
+    if sum(map(bool, meant.values())) != 1:
         raise UsageError("give IDs, or just one of --session, --repository, --source and --query")
-    found = [*ids, *(_found(where, query) if query else ())]
-    meant = uids(where, Meant(found, session, repository, source or "", query))
-    target = recovery.targeted(where.data, where.name, meant)
+    found = uids(place, **meant)
+    target = recovery.targeted(place.data, place.name, found)
+    texts = _texts(target)
+    told = [f"{id_}  {said}" for id_, said in texts.items()]
     if dry_run:
-        _show(target, as_json=as_json)
+        kinds = {"memories": target.memories, "notes": target.waiting, "rules": target.rules}
+        if not printed({kind: [one["uid"] for one in rows] for kind, rows in kinds.items()}, as_json=as_json):
+            lines([*told, "nothing was deleted: this was a dry run"])
         return
-    _ask(target)
-    receipt = recovery.purge(where.data, where.name, meant)
-    told = not is_shared(where.data, where.name) or _told(where)
-    if not printed(asdict(receipt), as_json=as_json):
-        _tell(receipt)
-        _beyond(where)
-        if not told:
+    question = "Delete this permanently?" if len(texts) == 1 else f"Delete these {len(texts)} permanently?"
+    confirm(question, typed([*texts]), told)
+    receipt = recovery.purge(place.data, place.name, found)
+    heard = not is_shared(place.data, place.name) or _heard(place)
+    if not printed(receipt, as_json=as_json):
+        lines(_told(place, receipt))
+        if not heard:
             text("the server is out of reach and has it still: the next drain that reaches it purges it there")
 
 
-def _told(where: "Place") -> bool:
+def _heard(place: Place) -> bool:
     from memman.commands.team import told
 
-    return told(where.data, where.name)
+    return told(place.data, place.name)
 
 
-def _found(where: "Place", query: str) -> list[str]:
+def uids(
+    place: Place,
+    ids: Sequence[str] = (),
+    *,
+    session: str = "",
+    repository: str = "",
+    source: str | None = None,
+    query: str = "",
+) -> list[str]:
+    """Return whole ids of memories, waiting notes and rules: of ids, and of all that one of the others means.
+
+    Raises UnknownId where nothing is meant by one of the ways, AmbiguousId and UsageError.
+    """
+    recalled = _recalled(place, query) if query else []
+    with looking(place) as (catalogue, queue):
+        db = catalogue.reader.db
+        found = [_one(part, catalogue, queue, place.name) for part in (*ids, *recalled)]
+        waiting = queue.rows(place.name)
+        if session:
+            session = undo.one_of({*undo.sessions(db), *queue.sessions(place.name)}, session, "session")
+            found += selection.uids(db, "session", session)
+            found += [row["uid"] for row in waiting if row["session"] == session]
+        if repository:
+            scopes = [scope for scope, _ in catalogue.scopes() if scope.repository]
+            known = {one.repository for one in scopes if repository in {label(*one), one.repository}}
+            repository = undo.one_of(known, next(iter(known), repository), "repository")
+            found += selection.uids(db, "scope", repository)
+            found += [row["uid"] for row in waiting if row["repository"] == repository]
+        if source:
+            found += selection.uids(db, "source", source)
+            found += [row["uid"] for row in waiting if row["source"] == source]
+        if query:
+            found += selection.saying(db, query)
+            found += selection.those_saying(((row["uid"], row["text"]) for row in waiting), query)
+    if not found:
+        raise UnknownId("nothing in this store is meant by that")
+    return list(dict.fromkeys(found))
+
+
+def _recalled(place: Place, query: str) -> list[str]:
     """Return what recall finds anywhere, superseded memories too."""
     from memman.hot.recall_session import found
     from memman.store.filters import Filters
 
-    return [hit.row.uid for hit in found(where.data, where.name, query, Filters(history=True, anywhere=True), 50, None)]
+    return [hit.row.uid for hit in found(place.data, place.name, query, Filters(history=True, anywhere=True), 50, None)]
 
 
-def _show(target: "Selection", *, as_json: bool) -> None:
-    if as_json:
-        kinds = {"memories": target.memories, "notes": target.waiting, "rules": target.rules}
-        as_data({kind: [one["uid"] for one in rows] for kind, rows in kinds.items()})
-        return
-    for id_, said in _texts(target).items():
-        text(f"{id_}  {said}")
-    text("nothing was deleted: this was a dry run")
+def _one(part: str, catalogue: Catalogue, queue: QueueView, store: str) -> str:
+    """Return the whole id of a memory, a note, or a rule, which may be removed already."""
+    ruled = [rule["uid"] for rule in rules.worded(catalogue.reader) if rule["uid"].startswith(part.lower())]
+    if not ruled or len(part) < SHORTEST:
+        return named(part, catalogue, queue, store).uid
+    if len(ruled) > 1 or catalogue.named(part.lower()):
+        raise AmbiguousId(f"{part} is ambiguous, give more characters of the id")
+    return str(ruled[0])
 
 
 def _texts(target: "Selection") -> dict[str, str]:
@@ -93,34 +137,18 @@ def _ruled(rule: dict[str, Any]) -> str:
     return f"rule, {rule['action']}: {rule['pattern']}" if rule["pattern"] else "standing rule"
 
 
-def _ask(target: "Selection") -> None:
-    texts = _texts(target)
-    question = "Delete this permanently?" if len(texts) == 1 else f"Delete these {len(texts)} permanently?"
-    confirm(question, typed(list(texts)), (f"{id_}  {said}" for id_, said in texts.items()))
-
-
-def _beyond(where: "Place") -> None:
-    """Say what other machines have yet to do."""
-    from memman.config.synced import folder
-
-    if shared := folder(where.data, where.name):
-        text(
-            f"machines that share {shared} delete it at their next round; `memman sync --status` says which have yet to"
-        )
-
-
-def _tell(receipt: "Receipt") -> None:
-    for uid in receipt.memories:
-        text(f"deleted memory {short(uid)}")
-    for uid in receipt.notes:
-        text(f"deleted note {short(uid, note=True)}")
-    for uid in receipt.rules:
-        text(f"deleted rule {short(uid)}")
+def _told(place: Place, receipt: "Receipt") -> Iterator[str]:
+    """Say what was deleted, what still holds it, and what other machines have yet to do."""
+    yield from (f"deleted memory {short(uid)}" for uid in receipt.memories)
+    yield from (f"deleted note {short(uid, note=True)}" for uid in receipt.notes)
+    yield from (f"deleted rule {short(uid)}" for uid in receipt.rules)
     if not receipt.scrubbed:
-        text(
+        yield (
             "the file still holds the deleted bytes (it is in use, or the disk is full); the next drain overwrites them"
         )
     for name in receipt.backups:
-        text(f"backup {name} still contains it; to delete that too: memman backup remove {name}")
-    for path in receipt.files:
-        text(f"{path} still contains it; delete that file when you no longer need it")
+        yield f"backup {name} still contains it; to delete that too: memman backup remove {name}"
+    yield from (f"{path} still contains it; delete that file when you no longer need it" for path in receipt.files)
+    if shared := folder(place.data, place.name):
+        says = "`memman sync --status` says which have yet to"
+        yield f"machines that share {shared} delete it at their next round; {says}"

@@ -1,28 +1,41 @@
-"""`memman review`: the one place for what waits for a person."""
+"""`memman review`: the one place for what waits for a person, who approves, rejects, or says what holds."""
 
-import sys
-from typing import Any
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from memman.belief import APPROVED, outlasts
+from memman.clock import now_ms
+from memman.commands.inbox import CONTRADICTED, HELD, MAYBE, UNCONFIRMED, found, told
+from memman.commands.memories import Records, acted, all_named, rows_of
 from memman.commands.person import choose, confirm
-from memman.commands.printing import (
-    acted,
-    ago,
-    holds,
-    labelled,
-    listed,
-    named,
-    pairs,
-    printed,
-    short,
-    table,
-    text,
-    when,
-)
-from memman.commands.verb import Group, data_options, limit_option, place, store_option
+from memman.commands.place import Place, looking, reading, steadily, writing
+from memman.commands.printing import acted as line
+from memman.commands.printing import apart, cells, holds, labelled, memories, named, pairs, short, table, when
+from memman.commands.printing import text as say
+from memman.commands.verb import Group, ids_argument, store_option
+from memman.config.schedule import refuse_stopped
+from memman.config.scope import PATH, PERSONAL, REPOSITORY
 from memman.hot.provenance import stamp
+from memman.model.errors import ProviderMisconfigured, UsageError
+from memman.model.records import EVERYWHERE
+from memman.pipeline.link import Subject, connected
+from memman.providers import builtin_embedder
+from memman.queue.append import append
+from memman.store.sqlite.past import PastReader
+from memman.upkeep.relink import judged
 
+if TYPE_CHECKING:
+    from memman.embed import LocalEmbedder
+    from memman.store.sqlite.store import SqliteStore
+    from memman.store.sqlite.unit import SqliteUnit
+
+_MOST = 500
+# What waits: kind, memory, other side; none of these where a memory does not wait.
+Waiting = tuple[str, int, int]
+NOTHING = "not waiting"
 # What may be answered to each that is walked through, and what an empty line means.
 _ANSWERS = {"a": "approve", "e": "edit", "r": "reject", "s": "skip", "q": "quit"}
 _OF_TWO = {"y": "yes", "n": "no", "e": "edit", "s": "skip", "q": "quit"}
@@ -38,118 +51,39 @@ def review() -> None:
     """Decide about memories that wait for a person: held back, contradicted, or said by agents alone."""
 
 
-@review.command("list")
-@limit_option
-@data_options
-def list_(limit: int, as_json: bool) -> None:
+@review.verb("list", shows=lambda records: memories(_sides(records), waits=_waits), counts=len)
+def listed(place: Place, *, limit: int = 20) -> Records:
     """List what waits, and why."""
-    from memman.govern import inbox
-
-    records = listed(lambda most: inbox.listed(place(), limit=most), limit)
-    if not printed(records, as_json=as_json):
-        heads = ("id", "age", "category", "source", "waits", "text")
-        table([row for record in records for row in _rows(record)], heads=heads)
+    with reading(place) as catalogue:
+        return [told(place, catalogue, *one) for one in found(catalogue)[:limit]]
 
 
-@review.command()
+def _print(records: Records) -> None:
+    apart(records, lambda record: pairs(_details(record)))
+
+
+@review.verb(shows=_print)
 @click.argument("id_", metavar="ID")
-@data_options
-def show(id_: str, as_json: bool) -> None:
+def show(place: Place, id_: str) -> Records:
     """Show all that is known of what waits, both sides."""
-    from memman.govern import inbox
-
-    records = inbox.shown(place(), [id_])
-    if printed(records, as_json=as_json):
-        return
-    for record in records:
-        pairs(_details(record))
-
-
-@review.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@data_options
-def approve(ids: tuple[str, ...], as_json: bool) -> None:
-    """Approve what waits.
-
-    What was held back is recalled, what an agent said counts as confirmed, and what is maybe replaced is superseded.
-    """
-    from memman.govern import review as govern
-
-    _ask(ids, "Approve?", _REPLACES)
-    _tell(govern.approve(place(), ids), as_json=as_json)
+    with looking(place) as (catalogue, queue):
+        asked = [row for one in all_named([id_], catalogue, queue, place.name) for row in one.memories]
+        known = {row: (kind, row, other) for kind, row, other in reversed(found(catalogue))}
+        if away := next((row for row in asked if row not in known), None):
+            uid = catalogue.memories([away])[0]["uid"]
+            raise UsageError(f"{uid[:8]} does not wait for review: `memman show {uid[:8]}` shows it")
+        records = [told(place, catalogue, *known[row]) for row in asked]
+        return [one | {"provenance": catalogue.receipt(one["note"])} for one in records]
 
 
-@review.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@data_options
-def reject(ids: tuple[str, ...], as_json: bool) -> None:
-    """Reject what waits: it is forgotten, and no agent may propose it again; `forget --undo` takes that back.
-
-    A memory that is maybe replaced stays, without the mark. What an agent's note contradicts holds.
-    """
-    from memman.govern import review as govern
-
-    _ask(ids, "Reject?", _STAYS)
-    _tell(govern.reject(place(), ids), as_json=as_json)
-
-
-@review.command()
-@click.argument("id_", metavar="ID")
-@click.option("--text", "said", required=True, metavar="TEXT", help="What holds instead, in your own words.")
-@store_option
-def edit(id_: str, said: str) -> None:
-    """Say in your own words what holds in the place of what waits."""
-    from memman.govern import review as govern
-
-    here = place()
-    govern.editable(here, id_, said)
-    _ask((id_,), "Put your text in its place?")
-    text(govern.edit(here, id_, said, stamp(here.data, "", None)))
-
-
-@review.command("all")
-@store_option
-def all_() -> None:
-    """Walk through all that waits, one by one, at the terminal."""
-    from memman.govern import inbox
-
-    here = place()
-    records = inbox.listed(here, limit=_WHOLE)
-    for number, record in enumerate(records, 1):
-        question, answers = (_REPLACES, _OF_TWO) if record["other"] else ("", _ANSWERS)
-        answer = choose(f"{number} of {len(records)}: {question}".rstrip(), answers, _lines(record))
-        if answer == "quit":
-            return
-        if answer != "skip":
-            _decide(record["uid"], answer)
-    if not records:
-        text("nothing waits for review")
-
-
-def _decide(uid: str, answer: str) -> None:
-    from memman.govern import review as govern
-
-    here = place()
-    if answer == "edit":
-        said = choose("What holds instead:", None)
-        text(
-            f"queued as {short(govern.edit(here, uid, said, stamp(here.data, '', None)), note=True)}"
-            if said
-            else "left as it is"
-        )
-    else:
-        _tell((govern.approve if answer in {"approve", "yes"} else govern.reject)(here, [uid]), as_json=False)
-
-
-def _ask(ids: tuple[str, ...], question: str, of_two: str = "") -> None:
+def _ask(place: Place, ids: Sequence[str], question: str, of_two: str = "") -> None:
     """Ask a person about what waits, with the other side of each; `of_two` where each has one."""
-    from memman.govern import insights as known
+    from memman.commands.show import described
 
-    here = place()
-    records = known.shown(here, ids)
+    records = described(place, ids)
     others = {one["uid"]: (one[name], said) for one in records for name, said in _SIDES.items() if one.get(name)}
     uids = sorted({uid for uid, _ in others.values()})
-    sides = {one["uid"]: one for one in known.shown(here, uids)} if uids else {}
+    sides = {one["uid"]: one for one in described(place, uids)} if uids else {}
     shown = []
     for one in records:
         uid, said = others.get(one["uid"], ("", ""))
@@ -157,39 +91,77 @@ def _ask(ids: tuple[str, ...], question: str, of_two: str = "") -> None:
     confirm(of_two if of_two and len(others) == len(records) else question, listed=shown)
 
 
-def _tell(records: list[dict[str, Any]], *, as_json: bool) -> None:
-    if not printed(records, as_json=as_json):
-        table([acted(one["done"], one) for one in records])
-    sys.stdout.flush()
+def _decisions(records: Records) -> None:
+    table([line(one["done"], one) for one in records])
 
 
-def _rows(record: dict[str, Any]) -> list[tuple[object, ...]]:
-    """Return the line of what waits, and below it that of the other side."""
-    said = ": ".join(filter(None, (record["kind"], record["why"])))
-    rows = [_row(record, said)]
-    return [*rows, _row(record["other"], "by")] if record["other"] else rows
+@review.verb(shows=_decisions, asks=lambda place, ids: _ask(place, ids, "Approve?", _REPLACES))
+@ids_argument
+def approve(place: Place, ids: Sequence[str]) -> Records:
+    """Approve what waits.
+
+    What was held back is recalled, what an agent said counts as confirmed, and what is maybe replaced is superseded.
+    """
+    return _decided(place, ids, "review approve", _Desk.approve)
 
 
-def _row(record: dict[str, Any], said: str) -> tuple[object, ...]:
-    return (
-        short(record["uid"]),
-        ago(record["valid_from"]),
-        record["category"],
-        labelled(record, holds(record)),
-        said,
-        record["text"],
-    )
+@review.verb(shows=_decisions, asks=lambda place, ids: _ask(place, ids, "Reject?", _STAYS))
+@ids_argument
+def reject(place: Place, ids: Sequence[str]) -> Records:
+    """Reject what waits: it is forgotten, and no agent may propose it again; `forget --undo` takes that back.
+
+    A memory that is maybe replaced stays, without the mark. What an agent's note contradicts holds.
+    """
+    return _decided(place, ids, "review reject", _Desk.reject)
 
 
-def _lines(record: dict[str, Any]) -> list[str]:
-    return ["  ".join(filter(None, map(str, row))) for row in _rows(record)]
+def _asks_edit(place: Place, id_: str, text: str) -> None:
+    _editable(place, id_, text)
+    _ask(place, (id_,), "Put your text in its place?")
+
+
+@review.verb(asks=_asks_edit)
+@click.argument("id_", metavar="ID")
+@click.option("--text", required=True, metavar="TEXT", help="What holds instead, in your own words.")
+def edit(place: Place, id_: str, text: str) -> None:
+    """Say in your own words what holds in the place of what waits."""
+    say(edited(place, id_, text))
+
+
+@review.verb("all")
+def each(place: Place) -> None:
+    """Walk through all that waits, one by one, at the terminal."""
+    records = listed(place, limit=_MOST)
+    for number, record in enumerate(records, 1):
+        question, answers = (_REPLACES, _OF_TWO) if record["other"] else ("", _ANSWERS)
+        rows = [cells(one, _waits(one)) for one in _sides([record])]
+        shown = ["  ".join(filter(None, map(str, row))) for row in rows]
+        answer = choose(f"{number} of {len(records)}: {question}".rstrip(), answers, shown)
+        if answer == "quit":
+            return
+        if answer == "edit":
+            said = choose("What holds instead:", None)
+            say(f"queued as {short(edited(place, record['uid'], said), note=True)}" if said else "left as it is")
+        elif answer != "skip":
+            _decisions((approve if answer in {"approve", "yes"} else reject)(place, [record["uid"]]))
+    if not records:
+        say("nothing waits for review")
+
+
+def _sides(records: Records) -> Records:
+    """Return what waits, each with the other side below it."""
+    return [side for one in records for side in (one, one["other"]) if side]
+
+
+def _waits(record: dict[str, Any]) -> str:
+    return ": ".join(filter(None, (record["kind"], record["why"]))) if "kind" in record else "by"
 
 
 def _details(record: dict[str, Any]) -> dict[str, object]:
     came, other = record["provenance"] or {}, record["other"]
     said = {
         "id": record["uid"],
-        "waits": ": ".join(filter(None, (record["kind"], record["why"]))),
+        "waits": _waits(record),
         "text": record["text"],
         "source": labelled(record, holds(record)),
         "recorded": when(record["recorded_at"]),
@@ -198,3 +170,148 @@ def _details(record: dict[str, Any]) -> dict[str, object]:
     if other:
         said |= {"other side": other["uid"], "it says": other["text"], "its source": labelled(other, holds(other))}
     return said
+
+
+class _Desk:
+    """A store that is decided about, in one transaction."""
+
+    def __init__(self, store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder") -> None:
+        self.store, self.unit, self.local, self.now = store, unit, local, now_ms()
+
+    def approve(self, one: Waiting) -> str:
+        """Do what approving means for the kind, and say it."""
+        kind, memory, other = one
+        if kind == HELD:
+            self.unit.approve(memory, self.now)
+            try:
+                _join(self.store, self.unit, self.local, memory)
+            except ProviderMisconfigured:  # it is found without edges, which `graph rebuild --stale` makes
+                self.unit.linked("", memory, memory)
+            self._bear_out(memory)
+            return "approved"
+        if kind == MAYBE and self._for_a_while(memory, other):
+            self._bear_out(other)
+            return f"stands behind {self._uid(other)[:8]} until that ends"
+        if other and self._current(memory):
+            row = self.store.reader.rows([other])[other]
+            if not self.unit.supersede(memory, other, self.now, row.valid_from, "approved on review"):
+                return NOTHING
+            if kind == CONTRADICTED:
+                self._take_over(memory, other)
+        self._bear_out(other or memory)
+        return f"superseded by {self._uid(other)[:8]}" if other else "approved"
+
+    def reject(self, one: Waiting) -> str:
+        """Do what rejecting means for the kind, and say it."""
+        kind, memory, other = one
+        if kind == MAYBE:
+            kept = self.unit.accord(other, memory, self.now) or self.unit.keep(memory, self.now)
+            return f"kept beside {self._uid(other)[:8]}" if kept else NOTHING
+        refused = other or memory
+        self.unit.refuse(self.store.reader.rows([refused])[refused].text, self.now)
+        stands = self._current(memory)
+        if kind == CONTRADICTED and not stands:
+            self.unit.reinstate(memory, self.now)
+            self.unit.renew([memory])
+        self.unit.forget(refused, self.now)
+        holds = "holds" if stands else "holds again"
+        return f"{holds}, {self._uid(other)[:8]} rejected" if other else "rejected"
+
+    def _take_over(self, old: int, new: int) -> None:
+        """Have what takes the place of what holds everywhere hold there too."""
+        if not self.unit.scope(old).repository:
+            self.unit.move(new, EVERYWHERE, self.now)
+
+    def _current(self, memory: int) -> bool:
+        return self.store.reader.rows([memory])[memory].status == "current"
+
+    def _for_a_while(self, memory: int, other: int) -> bool:
+        """Whether `other` ends before `memory`."""
+        ends = self.store.reader.ends([memory, other])
+        return outlasts(ends.get(memory), ends.get(other))
+
+    def _bear_out(self, memory: int) -> None:
+        self.unit.bear_out(memory, APPROVED, "", self.now)
+
+    def _uid(self, memory: int) -> str:
+        return self.store.reader.rows([memory])[memory].uid
+
+
+@steadily
+def _decided(
+    place: Place, parts: Sequence[str], verb: str, decide: Callable[[_Desk, Waiting], str]
+) -> list[dict[str, Any]]:
+    refuse_stopped(place.data, verb)
+    rows = rows_of(place, parts)
+    with writing(place) as store, builtin_embedder() as local:
+        waits = _waiting(place, rows)
+        with store.unit() as unit:
+            desk = _Desk(store, unit, local)
+            done = {row: decide(desk, waits[row]) if row in waits else NOTHING for row in rows}
+        stored = store.reader.rows(rows)
+        records = acted(place, store.reader, {row: done[row] != NOTHING for row in rows})
+        return [one | {"source": stored[row].source, "done": done[row]} for row, one in zip(rows, records, strict=True)]
+
+
+def _editable(place: Place, part: str, text: str) -> Waiting:
+    """Return what waits, for a text to be put in its place. Raises UsageError where it does not, or nothing is said."""
+    refuse_stopped(place.data, "review edit")
+    rows = rows_of(place, [part])
+    waits = _waiting(place, rows)
+    if len(rows) != 1 or rows[0] not in waits:
+        raise UsageError(f"{part} does not wait for review: `memman replace {part}` changes a memory")
+    if not text.strip():
+        raise UsageError("say with --text what holds instead")
+    return waits[rows[0]]
+
+
+@steadily
+def edited(place: Place, part: str, text: str) -> str:
+    """Queue what a person says holds in the place of what waits, as their own word; return the note's id."""
+    kind, memory, other = _editable(place, part, text)
+    with looking(place) as (catalogue, _):
+        stands = catalogue.memories([memory])[0]["status"] == "current"
+        against = kind == CONTRADICTED and stands
+        record = catalogue.memories([other if kind == CONTRADICTED and not stands else memory])[0]
+        repository, folder = catalogue.reader.scope_of([record["id"]]).get(record["id"], ("", ""))
+    note = stamp(place.data, "", None) | {
+        "store": place.name,
+        "repository": repository,
+        "text": text.strip(),
+        "category": record["category"],
+        "importance": record["importance"],
+        "entities": "",
+        "scope": (PATH + folder if folder else REPOSITORY) if repository else PERSONAL,
+        "replaces": "" if kind == HELD else record["uid"],
+    }
+    uid, _ = append(place.data, note)
+    if kind == HELD or against:
+        reject(place, [record["uid"]])
+    return uid
+
+
+def _waiting(place: Place, rows: Sequence[int]) -> dict[int, Waiting]:
+    """Return how each of `rows` waits, or may be decided about: also if unconfirmed, or behind another for a while."""
+    with looking(place) as (catalogue, _):
+        unconfirmed = catalogue.reader.unconfirmed(rows)
+        current = {one["id"] for one in catalogue.memories(rows) if one["status"] == "current"}
+        waits = {row: (kind, row, other) for kind, row, other in reversed(found(catalogue)) if row in rows}
+        behind = {row: (MAYBE, row, other) for row, other in catalogue.behind().items() if row in rows}
+    return {row: (UNCONFIRMED, row, 0) for row in rows if row in unconfirmed & current} | behind | waits
+
+
+def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memory: int) -> None:
+    """Link an approved memory to those before it, as when it came in."""
+    row = store.reader.rows([memory])[memory]
+    subject = Subject(
+        origin=row.origin,
+        at=row.valid_from,
+        ends=(memory,),
+        texts=(row.text,),
+        entities=(tuple(json.loads(row.entities)),),
+        fingerprint=local.fingerprint,
+        vectors=local.vectors([row.text]),
+        local=local,
+        judged=judged(store, [memory]),
+    )
+    unit.link(connected(PastReader(store.reader, memory, row.recorded_at), subject))

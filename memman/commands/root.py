@@ -18,6 +18,11 @@ VERBS: dict[str, tuple[str, str]] = {
     "uninstall": ("install", "Remove memman from your agents and stop its scheduler; memories stay"),
     "remember": ("hot", "Save a note and print its id; the text comes as words, from a pipe, or with -"),
     "recall": ("hot", "Search memory for what answers a question"),
+    "show": (
+        "show",
+        "Show all that is known of memories or queued notes: where from, their history, and what is near",
+    ),
+    "list": ("list", "List memories: the newest, those that may be out of date or are worth least, or day by day"),
     "replace": ("replace", "Save a note that replaces a memory"),
     "forget": ("forget", "Forget memories; --undo brings them back"),
     "undo": (
@@ -26,29 +31,12 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "purge": ("purge", "Delete memories permanently: this cannot be undone"),
     "status": ("status", "Show the state of memory on one page"),
-    "insights": ("insights", "List, show, protect and reinstate memories, and tell what is stale"),
+    "insights": ("insights", "Protect, verify, expire, report, archive and reinstate memories"),
     "review": (
         "review",
         "Decide about memories that wait for a person: held back, contradicted, or said by agents alone",
     ),
-    "gc": ("keeping", "Archive the memories least worth keeping, those of `insights candidates`"),
     "audit": ("audit", "Say what of memory is junk, said twice, contradictory or out of date"),
-    "why": (
-        "why",
-        "Show where a memory comes from, its causes and effects, what became of it, and where it was shown",
-    ),
-    "history": (
-        "why",
-        "Show what a memory was before and became afterwards, with when, by whom and why it changed",
-    ),
-    "learned": ("learned", "Show what was learned, by day and repository"),
-    "diff": (
-        "learned",
-        "Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope",
-    ),
-    "sessions": ("learned", "List the sessions that gave memories, and were shown some, the latest first"),
-    "cost": ("learned", "Show what models cost, and how many tokens of memories were shown"),
-    "timeline": ("timeline", "Show memories by day: those around one memory, or the newest"),
     "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),
     "rule": ("rule", "Make and change rules: standing ones, and those that fire before a command"),
     "scope": ("scope", "Show and change what memories hold for: everywhere, a repository, or a folder of it"),
@@ -76,7 +64,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "Rebuild a damaged store from its log, and from the last backup",
     ),
     "scan": ("scan", "Search everything stored for secrets; --fix removes them"),
-    "log": ("log", "Show the history of changes to memories; without a verb, list them"),
+    "log": ("log", "Show what was done to memories, what was learned, by which sessions, and what it cost"),
     "embed": ("embed", "Show and change the embedding model"),
     "hook": ("plain", "Handle an agent's hook event: JSON in, JSON or nothing out; never fails"),
     "prime": ("plain", "Print the context that a new agent session starts with"),
@@ -87,10 +75,10 @@ VERBS: dict[str, tuple[str, str]] = {
 }
 
 # The verbs of the first page of `memman --help`, which tells what each does; it only names the rest.
-FIRST = "remember recall log replace forget undo purge review rule scope import export status doctor install config"
+FIRST = """remember recall show list log replace forget undo purge review rule scope import export status doctor install
+    config"""
 MORE = {
-    "More": """insights why history learned diff sessions cost timeline store sync team backup embed migrate graph
-        scheduler repair scan audit gc uninstall""",
+    "More": "store sync team backup embed migrate graph scheduler repair scan audit uninstall insights",
     "For agents and shells": "hook prime guide version completion help",
 }
 # Set by `help --all`.

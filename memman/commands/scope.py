@@ -10,7 +10,7 @@ import click
 
 from memman.clock import now_ms
 from memman.commands.memories import Records, acted, all_memories
-from memman.commands.place import Place, expected, looking, standing, steadily, writing
+from memman.commands.place import Place, expected, looking, meant, standing, steadily, writing
 from memman.commands.printing import acted as line
 from memman.commands.printing import complain, short, table, text
 from memman.commands.verb import Group, ids_argument, store_option
@@ -19,9 +19,7 @@ from memman.config.schedule import refuse_stopped
 from memman.config.scope import (
     PATH,
     PERSONAL,
-    REPOSITORY,
     around,
-    asked,
     called,
     kept,
     known,
@@ -34,11 +32,9 @@ from memman.config.scope import (
 )
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
-from memman.model.records import Scope
 from memman.secrets import screened
 from memman.store.sqlite import rescoped
 from memman.store.sqlite import undo as undos
-from memman.store.sqlite.catalogue import Catalogue
 from memman.upkeep.rules import publish
 
 # A repository's git folder, its name before and the one it was given, '' for none; JSON keeps it as a list.
@@ -95,7 +91,7 @@ def move(place: Place, ids: Sequence[str], to: str) -> Records:
     """Have memories hold for another scope."""
     refuse_stopped(place.data, "scope move")
     with looking(place) as (catalogue, queue):
-        scope, rows = _meant(catalogue, to), all_memories(ids, catalogue, queue, place.name)
+        scope, rows = meant(catalogue, to), all_memories(ids, catalogue, queue, place.name)
     now = now_ms()
     with writing(place) as store, store.unit() as unit:
         changed = {row: unit.move(row, scope, now) for row in rows}
@@ -134,7 +130,7 @@ def join(place: Place, other: str | None = None, *, undo: bool = False) -> dict[
         # A clone that is known by the same has joined it, too, and so may a folder above have.
         return report | {"parted": part(place.data, folders)}
     with looking(place) as (catalogue, _):
-        theirs = _meant(catalogue, other or "").repository
+        theirs = meant(catalogue, other or "").repository
     joined = [one for one in dict.fromkeys((*before, theirs)) if one and not same(one, own)]
     folder.identities, folder.news = [own, *joined], ""
     write(place.data, folder)
@@ -203,22 +199,6 @@ def name(
     if uid and counts[rescoped.RULE]:
         publish(place.data)
     return report | {"id": uid or None, "memories": counts[rescoped.MEMORY], "rules": counts[rescoped.RULE]}
-
-
-def _meant(catalogue: Catalogue, to: str) -> Scope:
-    """Return the scope that is meant by `personal`, `repository`, `path:FOLDER` or the label of one that there is."""
-    if to == PERSONAL:
-        return Scope()
-    if to == REPOSITORY or to.startswith(PATH):
-        said, here = asked(to), standing()
-        if not here.repository:
-            raise UsageError("what is said at home holds everywhere: go to the folder that memories are to be moved to")
-        return Scope(here.repository, said.removeprefix(PATH) if said.startswith(PATH) else "")
-    known = [scope for scope, _ in catalogue.scopes() if to in (label(*scope), scope.repository)]
-    if len(known) != 1:
-        why = "several scopes are called" if known else "there is no scope"
-        raise UsageError(f"{why} {to!r}: give personal, repository, path:FOLDER, or one of `memman scope list`")
-    return known[0]
 
 
 def give(data: str, common: str, name: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from memman import __version__, providers
 from memman.clock import now_ms
+from memman.commands import inbox
 from memman.commands.place import Place, looking
 from memman.commands.printing import ago, complain, pairs, size, tallied, when
 from memman.commands.verb import verb
@@ -15,7 +16,6 @@ from memman.config.env import Settings
 from memman.config.places import store_path
 from memman.config.providers import AGENTS, AUTO
 from memman.config.schedule import NOBODY, Schedule
-from memman.govern import inbox
 from memman.model.objects import parsed
 from memman.model.plural import counted
 from memman.model.text import age

@@ -8,15 +8,20 @@ _MEANT = {
     "forget --undo ID": "unforget",
     "purge ID": "erase wipe",
     'replace ID "…"': "edit update change correct modify",
-    "insights list": "list ls memories facts notes all",
-    "insights show ID": "show cat view",
-    'why --query "…"': "explain",
+    "list": "ls memories facts notes all",
+    "list --around ID": "timeline",
+    "list --least --archive": "gc",
+    "show ID": "cat view why history versions changes",
+    'show --query "…"': "explain",
+    "log learned": "learned",
+    "log diff": "diff",
+    "log sessions": "sessions",
+    "log cost": "cost",
     "insights protect ID": "protect pin keep",
     "insights reinstate ID": "reinstate revert rollback",
     "install": "setup init enable wire hooks",
     "uninstall": "disable unwire",
     "status": "stats info stat state",
-    "history ID": "versions changes",
     "log worker": "logs",
     "doctor": "check health diagnose verify",
     "insights verify ID": "confirm renew",
@@ -41,7 +46,7 @@ _USUAL = {"delete": "remove", "rm": "remove", "ls": "list", "add": "create", "ne
 MEANT = {word: command for command, words in _MEANT.items() for word in words.split()}
 
 # What is looked for in another group than where it is.
-_ELSEWHERE = {"insights review": "review list", "insights forget": "forget ID", "insights history": "history ID"}
+_ELSEWHERE = {"insights review": "review list", "insights forget": "forget ID", "insights history": "show ID"}
 
 
 def meant(word: str, verbs: list[str], group: str = "") -> str:

@@ -234,10 +234,10 @@ def _say(records: list[dict[str, Any]]) -> None:
 
 
 def _ask(place: Place, ids: Sequence[str]) -> None:
-    from memman.govern import insights
+    from memman.commands.show import described
 
     refuse_unshared(place.data, place.name)
-    confirm("Show these to all who share the store?", listed=map(named, insights.shown(place, ids)))
+    confirm("Show these to all who share the store?", listed=map(named, described(place, ids)))
 
 
 @team.verb(asks=_ask, shows=_say)

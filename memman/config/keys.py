@@ -326,7 +326,7 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_STALE_DAYS",
             "context=30,fact=365",
-            "Days after which `insights stale` lists a memory of a category that nothing has confirmed since.",
+            "Days after which `list --stale` lists a memory of a category that nothing has confirmed since.",
             _ages,
         ),
         Key("MEMMAN_DRAIN_CONCURRENCY", "16", "Number of notes processed at once.", _whole(1, 256)),

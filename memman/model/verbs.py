@@ -3,7 +3,7 @@
 # Verb -> (how it is called, when it is of use).
 AGENT_VERBS: dict[str, tuple[str, str]] = {
     "recall": ('memman recall "words of the question"', "before work that earlier sessions may have touched"),
-    "timeline": ("memman timeline --around ID", "a memory whose line ends in …, whole, and what came before and after"),
+    "list": ("memman list --around ID", "a memory whose line ends in …, whole, and what came before and after"),
     "remember": ("memman remember -", "after a correction, a decision, a finding; the text comes on standard input"),
     "replace": ("memman replace ID -", "the memory with this id is out of date; standard input says what holds now"),
     "forget": ("memman forget ID", "the user asked that it be forgotten"),
@@ -18,23 +18,23 @@ ALLOWED = frozenset(
         "backup verify",
         "completion",
         "config show",
-        "cost",
-        "diff",
         "doctor",
         "embed status",
         "graph about",
         "graph related",
         "guide",
         "help",
-        "history",
         "hook",
         "insights candidates",
         "insights feedback",
         "insights list",
         "insights show",
         "insights stale",
-        "learned",
+        "log cost",
+        "log diff",
+        "log learned",
         "log list",
+        "log sessions",
         "log worker",
         "prime",
         "review list",
@@ -50,20 +50,19 @@ ALLOWED = frozenset(
         "scheduler status",
         "scheduler trigger",
         "scope list",
+        "show",
         "team roles",
-        "sessions",
         "store list",
         "team members",
         "version",
-        "why",
     }
 )
 
 # Of the verbs that agents are told of, those that look; of those that they may run besides, those that do not.
-LOOKING = (ALLOWED | {"recall", "timeline", "status", "config get"}) - {"scheduler drain", "scheduler trigger"}
+LOOKING = (ALLOWED | {"recall", "list", "status", "config get"}) - {"scheduler drain", "scheduler trigger"}
 
 # Options (by the name of their value) that make an allowed verb a person's.
-PERSONS = {"doctor": ("fix", "billable"), "scan": ("fix",)}
+PERSONS = {"list": ("archive",), "insights list": ("archive",), "doctor": ("fix", "billable"), "scan": ("fix",)}
 
 # Verbs of a person that ask at their terminal before they do anything, and when: what they do cannot be taken back,
 # lets pass what was held back, or says where text is sent. The other verbs of a person are refused to agents, and
@@ -73,12 +72,13 @@ ASKED = {
     "backup restore": "except with --to",
     "config set": "for a provider, an endpoint and a key",
     "embed swap": "for a provider elsewhere",
-    "gc": "except with --dry-run",
     "graph rebuild": "with --with-model, where there is something to ask",
     "import": "except with --dry-run",
+    "insights list": "with --archive",
     "insights protect": "",
     "insights verify": "",
     "install": "for a provider, an endpoint and a key that the shell has, and with --allow-sandbox",
+    "list": "with --archive",
     "migrate": "with --remove-from-server",
     "purge": "except with --dry-run",
     "repair": "",

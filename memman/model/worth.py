@@ -11,7 +11,7 @@ HALF_LIFE = 180.0
 USE, MOST_USES = 0.1, 5
 # What is left of the worth of a memory that is past its end.
 ENDED = 0.25
-# Below this `gc` archives, unless another bound is given: importance 3 after some 460 days without use.
+# Below this `list --least` lists, unless another bound is given: importance 3 after some 460 days without use.
 BOUND = 0.1
 _HIGHEST = 5
 DAY_MS = 86_400_000

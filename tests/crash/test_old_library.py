@@ -26,7 +26,7 @@ def test_the_wrong_library_is_refused(box, kept):
         ("remember", "One more."),
         ("recall", "sessions"),
         ("scheduler", "drain"),
-        ("insights", "list"),
+        ("list",),
         ("repair",),
     )
     refused = 0

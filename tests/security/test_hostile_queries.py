@@ -98,9 +98,9 @@ def test_what_every_verb_shows_of_hostile_texts_is_harmless(stored):
     """Lists, JSON and the queue show no character that steers a terminal."""
     uid = stored.store("SELECT uid FROM memory WHERE text LIKE 'The heron said:%'")[0]
     for args in (
-        ("insights", "list", "--limit", "1000"),
-        ("insights", "list", "--limit", "1000", "--json"),
-        ("insights", "show", uid, "--json"),
+        ("list", "--limit", "1000"),
+        ("list", "--limit", "1000", "--json"),
+        ("show", uid, "--json"),
         ("timeline", "--limit", "500"),
         ("timeline", "--limit", "500", "--json"),
         ("graph", "related", uid),
@@ -131,9 +131,7 @@ def test_hostile_arguments_never_end_in_a_traceback(box, verb, capsys, monkeypat
     assert {path.name.partition("-")[0] for path in box.data.glob("*")} <= KNOWN
 
 
-@pytest.mark.parametrize(
-    "verb", [("insights", "show"), ("forget",), ("scheduler", "queue", "show"), ("graph", "related")]
-)
+@pytest.mark.parametrize("verb", [("show",), ("forget",), ("scheduler", "queue", "show"), ("graph", "related")])
 def test_an_error_repeats_no_character_that_steers(box, verb):
     """What was typed wrongly is shown on one line, without what a terminal would act on."""
     box.remember("The heron is grey.")

@@ -34,7 +34,7 @@ USAGE = 2
 TAKES = (
     ["remember", "A heron."],
     ["recall", "heron"],
-    ["insights", "list"],
+    ["list"],
     ["prime"],
     ["log", "list"],
     ["embed", "status"],

@@ -16,7 +16,7 @@ CALLS = (
     ("recall", "where is billing deployed", "--json"),
     ("status",),
     ("prime",),
-    ("timeline",),
+    ("list", "--by-day"),
     *(("hook", event, "--host", "codex") for event in ("session-start", "user-prompt", "stop")),
     ("remember", "The heron is grey."),
 )

@@ -281,7 +281,7 @@ def test_the_others_of_a_note_and_of_a_chain_stay(box):
         (first, "superseded", rows[third]),
         (third, "current", None),
     ]
-    assert box.memman("history", first).returncode == 0
+    assert box.memman("show", first).returncode == 0
     assert box.memman("log", "list").returncode == 0
     assert box.memman("doctor", "--check", "integrity").returncode == 0
 

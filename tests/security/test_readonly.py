@@ -39,7 +39,7 @@ def test_it_may_follow_the_verb(box, args):
     assert (done.returncode, done.stdout) == (REFUSED, "")
     assert run(box, "store", "use", "default", "--readonly").returncode == REFUSED
     assert "billing" in run(box, "recall", "redis sessions", "--readonly").stdout
-    assert "billing" in run(box, "insights", "list", "--readonly").stdout
+    assert "billing" in run(box, "list", "--readonly").stdout
     assert run(box, "scan", "--fix", "--readonly").returncode == REFUSED
     assert snapshot(box.data) == before
 

@@ -141,7 +141,12 @@ def test_no_byte_of_a_secret_is_left(box, kind, rounds, kept):
         assert len(provider.received) > many / 10
     kind.meet()
     places += [everything(box), sent.encode(), kind.beyond()]
-    for args in (("insights", "list", "--limit", "1000"), ("log", "list", "--json"), ("log", "worker"), ("timeline",)):
+    for args in (
+        ("list", "--limit", "1000"),
+        ("log", "list", "--json"),
+        ("log", "worker"),
+        ("list", "--by-day"),
+    ):
         places.append(box.memman(*args).stdout.encode())
     hits = [text for secret, text in given.items() if any(secret[4:12].encode() in place for place in places)]
     assert hits == []

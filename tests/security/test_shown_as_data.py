@@ -45,15 +45,15 @@ def verbs(box):
         ("recall", QUERY),
         ("recall", QUERY, "--history"),
         ("why", "--query", QUERY, "--history", memory, note, *held),
-        ("insights", "list", "--status", "all"),
-        ("insights", "show", memory, note, *held),
+        ("list", "--status", "all"),
+        ("show", memory, note, *held),
         ("history", memory),
-        ("timeline",),
+        ("list", "--by-day"),
         ("timeline", "--around", memory),
         ("graph", "related", memory),
         ("log", "list"),
-        ("learned",),
-        ("diff",),
+        ("log", "learned"),
+        ("log", "diff"),
         ("log", "worker"),
         ("status",),
         ("scheduler", "queue", "list"),
@@ -80,10 +80,10 @@ def test_no_refusal_shows_what_is_not_seen(shown):
     """An id, a store or an option that is refused is quoted so that it steers nothing."""
     wild = "\x1b[31m\u202eab\U000e0041"
     for args in (
-        ("insights", "show", wild),
+        ("show", wild),
         ("forget", wild),
         ("recall", "x", "--store", wild),
-        ("insights", "list", "--status", wild),
+        ("list", "--status", wild),
         ("graph", "related", wild),
         (wild,),
     ):
@@ -95,7 +95,7 @@ def test_no_refusal_shows_what_is_not_seen(shown):
 def test_json_says_the_same_all_the_same(shown):
     """What JSON writes as escapes is read back to the letter."""
     stored = set(shown.store("SELECT text FROM memory"))
-    listed = shown.memman("insights", "list", "--status", "all", "--limit", "100", "--json")
+    listed = shown.memman("list", "--status", "all", "--limit", "100", "--json")
     assert {one["text"] for one in json.loads(listed.stdout)} == stored
 
 
@@ -103,8 +103,8 @@ def test_each_low_trust_line_is_marked(shown):
     """Every line of every verb that shows a file's, a tool's or the web's words says that they are unverified."""
     for args in (
         ("recall", QUERY, "--min-confidence", "0"),
-        ("insights", "list"),
-        ("timeline",),
+        ("list",),
+        ("list", "--by-day"),
         ("graph", "related", "PLACE", "--depth", "5"),
         ("log", "list"),
     ):

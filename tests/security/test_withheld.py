@@ -33,16 +33,16 @@ def uids(box):
 
 def looks(there):
     """Return what an agent may look at it with."""
-    lists = [("insights", "list", "--status", status) for status in ("all", "forgotten")]
+    lists = [("list", "--status", status) for status in ("all", "forgotten")]
     return (
         ("review", "list"),
         *lists,
-        ("insights", "show", there),
+        ("show", there),
         ("history", there),
         ("why", "--query", "tokens of the booking service", there),
         ("log", "list"),
-        ("learned",),
-        ("diff",),
+        ("log", "learned"),
+        ("log", "diff"),
         ("graph", "related", there),
         ("log", "--session", "s-held"),
     )
@@ -51,12 +51,12 @@ def looks(there):
 def around(there, other):
     """Return what an agent may look with at all that lies about."""
     return (
-        ("insights", "show", other),
+        ("show", other),
         ("history", other),
-        ("insights", "list"),
+        ("list",),
         ("graph", "related", other),
         ("log", "worker"),
-        ("timeline",),
+        ("list", "--by-day"),
         ("timeline", "--around", there),
         ("recall", "tokens of the booking service", "--history"),
         ("status",),
@@ -87,7 +87,7 @@ def test_no_verb_shows_an_agent_what_is_held_back(held, form):
     for line in (*around(there, other), *looks(there), changes[0], *looks(there), changes[1], *looks(there)):
         said = told(held, *line, *form)
         assert not any(part in said for part in PARTS), line
-    assert WITHHELD in told(held, "insights", "show", there, *form)
+    assert WITHHELD in told(held, "show", there, *form)
 
 
 def test_an_agent_learns_how_many_wait_and_why(held):
@@ -104,7 +104,7 @@ def test_an_agent_learns_how_many_wait_and_why(held):
 def test_a_person_reads_it(held):
     """Without an agent the same verbs show it, to be judged."""
     there, _ = uids(held)
-    for line in (("review", "list"), ("insights", "show", there), ("log", "list")):
+    for line in (("review", "list"), ("show", there), ("log", "list")):
         assert "relay.example" in held.memman(*line).stdout
 
 
@@ -112,7 +112,7 @@ def test_once_approved_an_agent_reads_it(held):
     """A person's approval is what lets it through."""
     there, _ = uids(held)
     held.memman("review", "approve", there)
-    assert "relay.example" in told(held, "insights", "show", there)
+    assert "relay.example" in told(held, "show", there)
 
 
 def test_the_log_of_drains_keeps_no_held_text(held):

@@ -21,6 +21,7 @@ from memman.store.filters import Filters
 from memman.store.sqlite import times
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate
+from memman.store.sqlite.scopes import PERSONAL
 
 RECEIPT = ("note", "at", "outcome", "facts", "agent", "session", "cwd", "repository", "revision", "host", "user")
 MADE_BY = ("drain", "models")
@@ -46,7 +47,7 @@ _NOTED = (
 _MOST_NAMED = 1000
 # The lines of the log, but for those of each memory that an undo changed.
 _ONE_LINE = "(verb <> 'undo' OR memory = act)"
-# What a person, or `gc`, put out of recall as least worth keeping: a status only as it is listed.
+# What a person, or `list --least --archive`, put out of recall as least worth keeping: a status only as it is listed.
 ARCHIVED = "archived"
 _ARCHIVED = (
     "'archive' = (SELECT verb FROM log WHERE log.memory = memory.uid AND verb IN ('forget', 'archive')"
@@ -84,16 +85,31 @@ class Catalogue:
         """Count current memories by category, all memories by status, or edges by kind."""
         return dict(self.reader.db.execute(_TALLIES[what]))
 
-    def listed(self, *, category: str | None, source: str | None, status: str, limit: int) -> list[dict[str, Any]]:
+    def listed(
+        self,
+        *,
+        limit: int,
+        status: str = "current",
+        category: str | None = None,
+        source: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        scopes: frozenset[int] | None = None,
+    ) -> list[dict[str, Any]]:
         """Return memories, newest first; `status` 'all' means every one, ARCHIVED those forgotten for their worth."""
         stands = {"all": None, ARCHIVED: "forgotten"}.get(status, status)
-        asked = (("category", category), ("source", source), ("status", stands))
-        said = [(name, value) for name, value in asked if value is not None]
-        where = (
-            " AND ".join([*(f"{name} = ?" for name, _ in said), *([_ARCHIVED] if status == ARCHIVED else [])]) or "1"
-        )
-        values = (*(value for _, value in said), limit)
-        return self._memories(f"{_MEMORY} WHERE {where} ORDER BY id DESC LIMIT ?", values)
+        asked = {
+            "category = ?": category,
+            "source = ?": source,
+            "status = ?": stands,
+            "valid_from >= ?": since,
+            "valid_from < ?": until,
+            f"coalesce((SELECT scope FROM scoped WHERE memory = memory.id), {PERSONAL}) {LISTED}": scopes
+            and id_list(scopes),
+        }
+        said = {sql: value for sql, value in asked.items() if value is not None}
+        where = " AND ".join([*said, *([_ARCHIVED] if status == ARCHIVED else [])]) or "1"
+        return self._memories(f"{_MEMORY} WHERE {where} ORDER BY id DESC LIMIT ?", (*said.values(), limit))
 
     def memories(self, ids: Sequence[int]) -> list[dict[str, Any]]:
         """Return the memories of `ids`, in their order."""

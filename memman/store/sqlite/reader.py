@@ -152,9 +152,9 @@ class SqliteReader:
         """Return the scopes that hold `here`, None where every memory's does."""
         return scopes.visible(self.db, here, inside=inside)
 
-    def holding(self, repository: str) -> "frozenset[int]":
-        """Return the scopes of one repository, or with '' what holds everywhere alone."""
-        return scopes.holding(self.db, repository)
+    def holding(self, repository: str, path: str = "") -> "frozenset[int]":
+        """Return the scopes of one repository, or of one folder of it; with '' what holds everywhere alone."""
+        return scopes.holding(self.db, repository, path)
 
     def repositories(self) -> "list[str]":
         """Return the repositories that memories hold for."""

@@ -1,7 +1,7 @@
 """The rules in a store: constraints that a person set. Functions that write run in the transaction of their caller."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -11,7 +11,9 @@ from memman.secrets import screened
 from memman.store.sqlite import record_log
 from memman.store.sqlite.index import RULE
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.unit import SqliteUnit
+
+if TYPE_CHECKING:
+    from memman.store.sqlite.unit import SqliteUnit
 
 # A rule as a record, by its columns; the scope's come from its own table.
 _COLUMNS = (
@@ -59,20 +61,20 @@ def wording(text: str) -> str:
     return plain(" ".join(text.split()), LONGEST)
 
 
-def add(unit: SqliteUnit, rule: Mapping[str, Any], at: int) -> None:
+def add(unit: "SqliteUnit", rule: Mapping[str, Any], at: int) -> None:
     """Store a rule, without secrets."""
     names = ("uid", "text", "tool", "pattern", "action", "memory", "ends_at", "repository", "path")
     said = {name: screened(rule[name]) if name in _SCREENED else rule[name] for name in names}
     _record(unit, at, "rule add", None, said | {"made_at": at, "snoozed_until": None})
 
 
-def remove(unit: SqliteUnit, rule: Mapping[str, Any], at: int) -> None:
+def remove(unit: "SqliteUnit", rule: Mapping[str, Any], at: int) -> None:
     """Delete a rule, and its scope where nothing else has it."""
     _record(unit, at, "rule remove", rule, None)
     drop_scopes(unit.db)
 
 
-def purge(unit: SqliteUnit, uids: Collection[str], at: int) -> None:
+def purge(unit: "SqliteUnit", uids: Collection[str], at: int) -> None:
     """Delete rules, and all that the log keeps of what they said."""
     record_log.empty(unit.db, [*uids])
     for uid in uids:
@@ -88,12 +90,12 @@ def drop_scopes(db: apsw.Connection) -> None:
     )
 
 
-def snooze(unit: SqliteUnit, rule: Mapping[str, Any], until: int, at: int) -> None:
+def snooze(unit: "SqliteUnit", rule: Mapping[str, Any], until: int, at: int) -> None:
     """Have a rule hold again only from a moment on."""
     _record(unit, at, "rule snooze", rule, {**rule, "snoozed_until": until})
 
 
-def move(unit: SqliteUnit, uid: str, before: Scope, after: Scope, at: int) -> None:
+def move(unit: "SqliteUnit", uid: str, before: Scope, after: Scope, at: int) -> None:
     """Have a rule hold for another scope."""
     rule = next(one for one in listed(SqliteReader(unit.db)) if one["uid"] == uid)
     where = {"repository": screened(after.repository), "path": screened(after.path)}
@@ -107,7 +109,7 @@ def count(db: apsw.Connection, hits: Mapping[str, Sequence[int]]) -> None:
 
 
 def _record(
-    unit: SqliteUnit, at: int, how: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+    unit: "SqliteUnit", at: int, how: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> None:
     changed = [name for name in _LOGGED if (before or {}).get(name) != (after or {}).get(name)]
     was, now = (side and {name: side.get(name) for name in changed} for side in (before, after))

@@ -32,12 +32,12 @@ def visible(db: "apsw.Connection", here: "Here", *, inside: bool) -> frozenset[i
     return frozenset(seen) if len(seen) < len(rows) else None
 
 
-def holding(db: "apsw.Connection", repository: str) -> frozenset[int]:
-    """Return the scopes of one repository, or with '' what holds everywhere alone."""
+def holding(db: "apsw.Connection", repository: str, path: str = "") -> frozenset[int]:
+    """Return the scopes of one repository, or of one folder of it; with '' what holds everywhere alone."""
     if not repository:
         return frozenset((PERSONAL,))
-    rows = db.execute("SELECT id, repository FROM scope WHERE id <> ?", (PERSONAL,))
-    return frozenset(number for number, other in rows if same(repository, other))
+    rows = db.execute("SELECT id, repository, path FROM scope WHERE id <> ?", (PERSONAL,))
+    return frozenset(number for number, other, its in rows if same(repository, other) and path in {"", its})
 
 
 def named(db: "apsw.Connection", ids: "Iterable[int]") -> "dict[int, tuple[str, str]]":

@@ -33,9 +33,9 @@ TYPED = [
     (["status", "--no-such"], USAGE, "No such option"),
     (["recall", "--limit"], USAGE, "requires an argument"),
     (["recall", "--json=1", "x"], USAGE, "does not take a value"),
-    (["insights", "list", "--limit", "0"], USAGE, "not in the range"),
-    (["insights", "list", "--category", "food"], USAGE, "is not one of"),
-    (["insights", "show"], USAGE, "Missing argument"),
+    (["list", "--limit", "0"], USAGE, "not in the range"),
+    (["list", "--category", "food"], USAGE, "is not one of"),
+    (["show"], USAGE, "Missing argument"),
     (["\x1b[31mred\nline"], USAGE, "there is no verb"),
     (["remember", ""], USAGE, "nothing to remember"),
     (["remember", " \n\t "], USAGE, "nothing to remember"),
@@ -46,7 +46,7 @@ TYPED = [
     (["recall", "--limit", "many", "x"], USAGE, "--limit takes a whole number"),
     (["recall", "--since", "yesterdayish", "x"], USAGE, "--since takes a date"),
     (["recall", "--store", "nope", "x"], STORE, "no store named 'nope'"),
-    (["--store", "nope", "insights", "list"], STORE, "no store named 'nope'"),
+    (["--store", "nope", "list"], STORE, "no store named 'nope'"),
     (["status", "--store", "defalt"], STORE, "did you mean 'default'?"),
     (["store", "use", "nope"], STORE, "no store named 'nope'"),
     (["store", "remove", "nope"], STORE, "no store named 'nope'"),
@@ -57,9 +57,9 @@ TYPED = [
     (["store", "create", ""], USAGE, "is not allowed"),
     (["--store", "", "recall", "x"], USAGE, "is not allowed"),
     (["remember", "--store=../x", "x"], USAGE, "is not allowed"),
-    (["insights", "show", "zzzz"], ID, "no memory or queued note"),
-    (["insights", "show", "../x"], USAGE, "is not an id"),
-    (["insights", "show", "é" * 8], USAGE, "is not an id"),
+    (["show", "zzzz"], ID, "no memory or queued note"),
+    (["show", "../x"], USAGE, "is not an id"),
+    (["show", "é" * 8], USAGE, "is not an id"),
     (["forget", "ffffffff"], ID, "no memory or queued note"),
     (["forget", "ab"], USAGE, "is not an id"),
     (["purge", "ffffffff"], ID, "no memory or queued note"),
@@ -84,7 +84,7 @@ TYPED = [
 ]
 # Verbs that must read the queue or the store, and those that must write one.
 QUEUE_VERBS = (["remember", "x"], ["status"], ["scheduler", "drain"], ["scheduler", "queue", "list"], ["store", "list"])
-STORE_VERBS = (["recall", "x"], ["status"], ["insights", "list"], ["log", "list"], ["forget", "abcdef"])
+STORE_VERBS = (["recall", "x"], ["status"], ["list"], ["log", "list"], ["forget", "abcdef"])
 WRITING_VERBS = (
     ["remember", "x"],
     ["scheduler", "drain"],
@@ -118,7 +118,7 @@ def assert_one_line(done, code, says):
 
 def memories(box):
     """Return the texts that `insights list` shows."""
-    return [memory["text"] for memory in json.loads(box.memman("insights", "list", "--json").stdout)]
+    return [memory["text"] for memory in json.loads(box.memman("list", "--json").stdout)]
 
 
 @pytest.mark.parametrize(("args", "code", "says"), TYPED, ids=lambda value: str(value)[:40])
@@ -220,9 +220,7 @@ def test_a_data_folder_that_is_a_file_is_named(box, args):
     assert_one_line(box.memman(*args), WRITE, str(box.data))
 
 
-@pytest.mark.parametrize(
-    "args", [["status"], ["recall", "x"], ["insights", "list"], ["log", "list"], ["store", "list"]]
-)
+@pytest.mark.parametrize("args", [["status"], ["recall", "x"], ["list"], ["log", "list"], ["store", "list"]])
 def test_looking_creates_nothing(box, args):
     """Verbs that only look leave a fresh machine as it was."""
     assert box.memman(*args).returncode == 0
@@ -283,7 +281,7 @@ def test_a_store_name_in_the_environment_is_checked(box):
 
 def test_a_reader_who_leaves_is_no_failure(kept):
     """A pipe closed by its reader ends the command in silence."""
-    for args in (["insights", "list"], ["--help"], ["status"], ["recall", "deploy"], ["log", "list", "--json"]):
+    for args in (["list"], ["--help"], ["status"], ["recall", "deploy"], ["log", "list", "--json"]):
         reader, writer = os.pipe()
         os.close(reader)
         done = kept.memman(*args, capture_output=False, stdout=writer, stderr=subprocess.PIPE)
@@ -343,7 +341,7 @@ def test_control_characters_never_reach_the_terminal(box):
     box.memman("remember", "-", input="Beware of \x1b[31mred\x1b[0m ink and \u202ebidi\u202c marks")
     listed = box.memman("scheduler", "queue", "list").stdout
     box.memman("scheduler", "drain")
-    for text in (listed, box.memman("insights", "list").stdout, box.memman("log", "list").stdout):
+    for text in (listed, box.memman("list").stdout, box.memman("log", "list").stdout):
         assert "Beware" in text
         assert not {"\x1b", "\u202e"} & set(text)
 

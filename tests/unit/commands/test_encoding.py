@@ -25,7 +25,7 @@ def said(box, encoding, *args):
     return done.stdout.decode(encoding)
 
 
-VERBS = (("recall", "Café"), ("insights", "list"), ("why", "--query", "Café"))
+VERBS = (("recall", "Café"), ("list",), ("show", "--query", "Café"))
 
 
 @pytest.mark.parametrize("args", VERBS, ids=" ".join)

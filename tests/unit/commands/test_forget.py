@@ -9,11 +9,13 @@ from contextlib import closing
 import pytest
 
 from memman.commands.forget import forgotten, restore
+from memman.commands.insights import archive, protect, verify
 from memman.commands.place import Place
 from memman.commands.replace import target
+from memman.commands.review import approve, reject
 from memman.commands.scope import move
 from memman.config.schedule import bell_path, silence
-from memman.govern import freshness, portability, retention, review, undo
+from memman.govern import portability, undo
 from memman.judge.embedder import BuiltinEmbedder
 from memman.recovery import purge
 from memman.store.opening import open_store
@@ -62,16 +64,16 @@ def undone(place, uid):
 VERBS = {
     "forget": (lambda place, uid: forgotten(place, [uid]), True),
     "forget --undo": (lambda place, uid: (forgotten(place, [uid]), restore(place, [uid])), True),
-    "insights archive": (lambda place, uid: retention.archive(place, [uid]), True),
+    "insights archive": (lambda place, uid: archive(place, [uid]), True),
     "undo": (undone, True),
     "purge": (lambda place, uid: purge.purge(place.data, place.name, [uid]), True),
     "import": (brought_in, True),
-    "review approve": (lambda place, _: review.approve(place, [uid_of(place, HELD)]), True),
-    "review reject": (lambda place, _: review.reject(place, [uid_of(place, HELD)]), True),
+    "review approve": (lambda place, _: approve(place, [uid_of(place, HELD)]), True),
+    "review reject": (lambda place, _: reject(place, [uid_of(place, HELD)]), True),
     "replace": (target, False),
     "scope move": (lambda place, uid: move(place, [uid], "personal"), False),
-    "verify": (lambda place, uid: freshness.verify(place, [uid]), False),
-    "insights protect": (lambda place, uid: freshness.protect(place, [uid]), False),
+    "verify": (lambda place, uid: verify(place, [uid]), False),
+    "insights protect": (lambda place, uid: protect(place, [uid]), False),
 }
 
 

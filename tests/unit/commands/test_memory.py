@@ -27,7 +27,7 @@ def told(box, *args):
 def listed(box, **filters):
     """Return the listed memories by text."""
     options = [f"--{name}={value}" for name, value in filters.items()]
-    return {memory["text"]: memory for memory in told(box, "insights", "list", *options)}
+    return {memory["text"]: memory for memory in told(box, "list", *options)}
 
 
 def short(box, text):
@@ -198,14 +198,14 @@ def test_forget_is_all_or_nothing(kept):
 def test_ids_are_short_and_in_either_case(kept):
     """Four digits of an id will do where they are unambiguous, in either case."""
     uid = listed(kept)[HERON]["uid"]
-    assert told(kept, "insights", "show", uid[:5].upper())[0]["uid"] == uid
-    assert told(kept, "insights", "show", uid)[0]["uid"] == uid
+    assert told(kept, "show", uid[:5].upper())[0]["uid"] == uid
+    assert told(kept, "show", uid)[0]["uid"] == uid
 
 
 def test_stores_do_not_see_each_other(kept):
     """An id of one store means nothing in another."""
     kept.memman("store", "create", "other")
-    for verb in (["forget"], ["insights", "show"], ["graph", "related"]):
+    for verb in (["forget"], ["show"], ["graph", "related"]):
         done = kept.memman(*verb, short(kept, HERON), "--store", "other")
         assert done.returncode == 3
         assert "'other'" in done.stderr
@@ -230,7 +230,7 @@ def test_insights_are_listed_newest_first_and_filtered(kept):
 
 def test_show_tells_where_a_memory_came_from(kept):
     """Everything known is shown: text, provenance, validity, entities, edges."""
-    (record,) = told(kept, "insights", "show", short(kept, DEPLOY))
+    (record,) = told(kept, "show", short(kept, DEPLOY))
     assert record["text"] == DEPLOY
     assert record["provenance"]["cwd"] == str(kept.data.parent)
     assert record["provenance"]["host"]
@@ -239,7 +239,7 @@ def test_show_tells_where_a_memory_came_from(kept):
     assert record["keywords"] == []  # the built-in model knows no word for a thing that its text does not say
     assert record["valid_to"] is None
     assert sum(record["edges"].values()) > 0
-    text = kept.memman("insights", "show", short(kept, DEPLOY)).stdout
+    text = kept.memman("show", short(kept, DEPLOY)).stdout
     assert all(part in text for part in (record["uid"], record["note"], DEPLOY, "Vercel", "valid", "host"))
 
 
@@ -248,17 +248,17 @@ def test_show_is_not_cut(box):
     text = "The heron stands " + "very " * 200 + "still."
     box.memman("remember", text)
     box.memman("scheduler", "drain")
-    memory = max(told(box, "insights", "list"), key=lambda memory: len(memory["text"]))
+    memory = max(told(box, "list"), key=lambda memory: len(memory["text"]))
     assert len(memory["text"]) > 200
-    assert memory["text"] in box.memman("insights", "show", memory["uid"]).stdout
+    assert memory["text"] in box.memman("show", memory["uid"]).stdout
 
 
 def test_show_knows_notes_that_wait(box):
     """A pending note is shown with its state."""
     uid = box.memman("remember", HERON).stdout.strip()
-    (record,) = told(box, "insights", "show", uid[-8:])
+    (record,) = told(box, "show", uid[-8:])
     assert (record["kind"], record["state"], record["text"]) == ("note", "pending", HERON)
-    assert HERON in box.memman("insights", "show", uid).stdout
+    assert HERON in box.memman("show", uid).stdout
 
 
 # --- graph ---

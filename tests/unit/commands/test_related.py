@@ -41,7 +41,7 @@ def test_causes_and_effects_are_called_so(box, told):
     assert related(box, told[EFFECT], "causal") == {CAUSE: "because"}
     assert related(box, told[CAUSE], "causal") == {EFFECT: "led to"}
     assert f"because  {box.store('SELECT substr(uid, 1, 8) FROM memory WHERE text = ?', CAUSE)[0]}  user  {CAUSE}" in (
-        box.memman("why", told[EFFECT]).stdout
+        box.memman("show", told[EFFECT]).stdout
     )
 
 

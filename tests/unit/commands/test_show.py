@@ -1,120 +1,122 @@
-"""What verbs print: lists that say when they are cut, tables at a terminal, questions that ask what is meant."""
+"""`show`: where a memory comes from, what it was before and became afterwards, and where it was shown."""
 
 import json
-import re
+from itertools import pairwise
 
 import pytest
 
-from memman.clock import now_ms
-from memman.model.plural import counted
-from memman.model.text import duration, outdated
-from tests.support.terminal import typed
+from tests.support.providers import ScriptedProvider
 
-CHANNEL = "The team channel for deployments of the booking service is called deploy-booking and has a bot"
+TEXTS = ["We deploy on Vercel.", "We deploy on Coolify.", "We deploy on Hetzner."]
 
 
 @pytest.fixture
-def stored(box):
-    """Give a box with three memories."""
-    for text in (f"{CHANNEL} that posts.", "The heron nests by the river.", "Invoices are numbered per year."):
-        box.remember(text)
+def uids(box):
+    """Give the uids of three versions of a decision, the second said by an agent."""
+    first = box.remember(TEXTS[0], agent="codex", session="s1")
     box.drain()
+    for old, new in pairwise(TEXTS):
+        (uid,) = box.store("SELECT uid FROM memory WHERE text = ?", old)
+        box.environ["MEMMAN_SESSION"] = f"after {first[:4]}" if new == TEXTS[1] else "last"
+        assert box.memman("replace", uid, new).returncode == 0
+        box.drain()
+    return box.store("SELECT uid FROM memory ORDER BY id")
+
+
+def told(box, uid):
+    """Return the versions of a memory."""
+    return json.loads(box.memman("show", uid, "--json").stdout)[0]["history"]
+
+
+def verbs(version):
+    """Return what was done to a version."""
+    return [line["verb"] for line in version["changes"]]
+
+
+def test_history_follows_the_chain_both_ways(box, uids):
+    """Asked of any version, all are told, oldest first, with what took the place of each, when, by whom and why."""
+    for number, uid in enumerate(uids):
+        versions = told(box, uid[:8])
+        assert [one["text"] for one in versions] == TEXTS
+        assert [one["asked"] for one in versions] == [n == number for n in range(3)]
+    first, second, third = versions
+    assert [verbs(one) for one in versions] == [["add", "supersede"], ["add", "supersede"], ["add"]]
+    added, gone = first["changes"]
+    assert (added["agent"], added["session"]) == ("codex", "s1")
+    assert (gone["after"]["superseded_by"], gone["after"]["why"]) == (second["uid"], "replaced on request")
+    assert gone["session"].startswith("after ")
+    assert gone["at"] == second["recorded_at"]
+    assert third["status"] == "current"
+    said = box.memman("show", uids[1]).stdout.splitlines()
+    assert [line[:10] for line in said if line[:1] == ">"] == [f"> {uids[1][:8]}"]
+    assert any("current → superseded" in line and uids[2][:8] in line for line in said)
+
+
+def test_what_was_taken_back_stays_in_the_history(box, uids):
+    """A reinstated memory still names what had taken its place; so does one that an undo brought back."""
+    assert box.memman("insights", "reinstate", uids[0]).returncode == 0
+    first = told(box, uids[0])[0]
+    assert verbs(first) == ["add", "supersede", "reinstate"]
+    assert [one["text"] for one in told(box, uids[0])] == TEXTS
+    assert box.memman("undo", "--session", "last").returncode == 0
+    first, second, third = told(box, uids[1])
+    assert (second["status"], third["status"]) == ("current", "forgotten")
+    assert verbs(second) == ["add", "supersede", "undo"]
+    undone = second["changes"][-1]
+    assert (undone["before"]["status"], undone["after"]["status"]) == ("superseded", "current")
+    assert "last" in undone["after"]["why"]
+    assert verbs(third) == ["add", "undo"]
+
+
+def test_what_is_alone_has_a_history_of_its_own(box):
+    """A memory that nothing replaced is told alone; a note that waits has none."""
+    waiting = box.memman("show", box.remember("The heron is the mascot."))
+    assert (waiting.returncode, "pending" in waiting.stdout, "history" in waiting.stdout) == (0, True, False)
+    box.drain()
+    (uid,) = box.store("SELECT uid FROM memory")
+    box.memman("forget", uid)
+    (only,) = told(box, uid)
+    assert verbs(only) == ["add", "forget"]
+    assert box.memman("show", "zz!").returncode == 2
+
+
+DEPLOY = "We deploy billing to Fly.io from the main branch."
+
+
+@pytest.fixture
+def replaced(box):
+    """Fill a store with a decision and what replaced it, which a session was shown twice."""
+    with ScriptedProvider() as provider:
+        box.use(provider, LLM_MODEL_FAST="small", LLM_PRICE="2,10")
+        box.remember(DEPLOY, agent="codex", session="s1", repository="acme/shop", revision="abc123")
+        box.drain()
+        old = box.store("SELECT uid FROM memory")[0]
+        box.memman("replace", old, "We deploy billing to Render.")
+        box.drain()
+        box.environ["MEMMAN_SESSION"] = "s2"
+        for _ in range(2):
+            box.memman("recall", "--all-scopes", "where do we deploy billing?")
+        box.drain()
     return box
 
 
-@pytest.mark.parametrize(
-    "verb",
-    [("insights", "list"), ("log", "list"), ("log", "worker"), ("timeline",), ("learned",), ("diff",)],
-    ids=" ".join,
-)
-def test_a_list_that_is_cut_says_so(stored, verb):
-    """On standard error, as data and as text; a list that is whole says nothing."""
-    for more in ((), ("--json",)):
-        cut, whole = stored.memman(*verb, "--limit", "2", *more), stored.memman(*verb, "--limit", "500", *more)
-        assert re.fullmatch(r"memman: 2 of [3-9]: --limit lists more\n", cut.stderr)
-        assert (whole.returncode, whole.stderr) == (0, "")
-
-
-def test_a_queue_that_is_cut_says_so(box):
-    """What waits in the queue is no exception."""
-    for number in range(3):
-        box.remember(f"Shelf {number} is full.")
-    assert "2 of 3: --limit lists more" in box.memman("scheduler", "queue", "list", "--limit", "2").stderr
-
-
-@pytest.mark.parametrize("columns", [60, 80])
-def test_a_table_has_heads_and_fits_at_a_terminal(stored, columns):
-    """No line is wider than the terminal, and no word is lost; elsewhere a line is a memory, without heads."""
-    environ = stored.environ | {"COLUMNS": str(columns)}
-    code, seen = typed([stored.script, "insights", "list"], environ, stored.data.parent, "")
-    lines = seen.replace("\r\n", "\n").strip("\n").split("\n")
-    heads = lines[0].removeprefix("\x1b[1m").removesuffix("\x1b[0m")
-    assert (code, heads.split()[:5]) == (0, ["id", "age", "category", "importance", "source"])
-    assert max(map(len, lines[1:])) <= columns
-    assert f"{CHANNEL} that posts." in " ".join(" ".join(lines).split())
-    assert len(stored.memman("insights", "list").stdout.splitlines()) == 3
-
-
-def test_an_undo_says_what_would_be_done_before_it_is(stored):
-    """The question and the dry run say so; afterwards it is said as done."""
-    dry = stored.memman("undo", "--drain", "last", "--dry-run").stdout
-    assert dry.count("would be undone") == 3
-    done = stored.memman("undo", "--drain", "last")
-    assert (done.asked.count("would be undone"), done.stdout.count("would be"), done.stdout.count("undone")) == (
-        3,
-        0,
-        3,
-    )
-
-
-def test_a_purge_leaves_no_side_of_a_change_that_names_nothing(stored):
-    """The log of what a purged memory had replaced says that it was superseded, and not by None."""
-    (old,) = stored.store("SELECT uid FROM memory WHERE text LIKE 'Invoices%'")
-    stored.memman("replace", old, "Invoices are numbered per customer.")
-    stored.drain()
-    (new,) = stored.store("SELECT uid FROM memory WHERE text LIKE '%per customer.'")
-    assert stored.memman("purge", new).returncode == 0
-    told = stored.memman("log", "list")
-    assert told.returncode == 0, told.stderr
-    assert "superseded" in told.stdout
-    assert "None" not in told.stdout + stored.memman("insights", "show", old).stdout
-
-
-def marked(box, why):
-    """Mark the first memory as maybe replaced by the second, as a drain does."""
-    from memman.store.opening import open_store
-
-    store = open_store(str(box.data), "default")
-    old, new = (row for (row,) in store.db.execute("SELECT id FROM memory ORDER BY id LIMIT 2"))
-    with store.unit() as unit:
-        assert unit.doubt(old, new, now_ms(), why)
-    store.close()
-
-
-def test_of_two_memories_review_asks_which_holds(stored):
-    """Not whether to approve."""
-    marked(stored, "says otherwise, 61% sure")
-    (one,) = json.loads(stored.memman("review", "list", "--json").stdout)
-    walked = stored.person("review", "all", answer=lambda said: "q\n" if said.endswith("quit? ") else "")
-    assert "1 of 1: Does the newer replace the older? yes, no, edit, skip, quit?" in walked.asked
-    done = stored.memman("review", "approve", one["uid"])
-    assert "Does the newer replace the older? [y/N] " in done.asked
-    assert stored.store("SELECT status FROM memory ORDER BY id")[0] == "superseded"
-
-
-def test_a_terse_decision_is_no_junk(box):
-    """What was tried and given up is worth keeping; what was said in passing is not."""
-    for text in ("Tried GraphQL for the mobile API, reverted.", "ok thanks"):
-        box.remember(text)
-    box.drain()
-    (junk,) = [one for one in json.loads(box.memman("audit", "--json").stdout)["findings"] if one["name"] == "junk"]
-    assert [one["text"] for one in junk["examples"]] == ["ok thanks"]
-
-
-def test_one_is_no_several():
-    """Counts and ages are written as people say them."""
-    assert (counted(1, "fact"), counted(2, "memory"), duration(1.2), duration(7200)) == (
-        *("1 fact", "2 memories", "1 second", "2 hours"),
-    )
-    assert [*outdated(1000, None, 1000)] == ["past its end"]
-    assert [*outdated(1000, None, 4000)] == ["past its end 3s ago"]
+def test_it_tells_where_a_memory_comes_from_and_where_it_was_shown(replaced):
+    """Agent, session, commit, drain and models of its note, what it replaced and why, and each showing."""
+    old, new = replaced.store("SELECT uid FROM memory ORDER BY id")
+    first, second = json.loads(replaced.memman("show", old, new, "--json").stdout)
+    assert (first["superseded_by"], [one["uid"] for one in second["history"]]) == (new, [old, new])
+    came = first["provenance"]
+    assert [came[name] for name in ("agent", "session", "repository", "revision")] == [
+        "codex",
+        "s1",
+        "acme/shop",
+        "abc123",
+    ]
+    assert came["drain"]
+    assert first["models"]["extract"] == "openai/small"
+    assert [one["verb"] for one in first["history"][0]["changes"]] == ["add", "supersede"]
+    (shown,) = second["shown"]
+    assert (shown["way"], shown["session"], shown["times"]) == ("recall", "s2", 2)
+    said = replaced.memman("show", old).stdout
+    assert all(part in said for part in ("extract: openai/small", new[:8], "replaced on request", "abc123"))
+    assert "recall s2, 2 times" in replaced.memman("show", new).stdout

@@ -52,7 +52,7 @@ def test_a_store_with_notes_waiting_is_known(box):
     """A store that only has notes waiting can be looked at by name."""
     box.remember("The heron nests", store="fresh")
     assert names(box) == ["fresh"]
-    assert told(box, "insights", "list", "--store", "fresh") == []
+    assert told(box, "list", "--store", "fresh") == []
     assert told(box, "status", "--store", "fresh")["queue"]["waiting_here"] == 1
 
 

@@ -34,7 +34,7 @@ def test_what_a_word_is_answered_with_exists(word):
     ("typed", "answer"),
     [
         ("search x", "memman: there is no verb 'search'; `memman recall \"…\"` does it"),
-        ("list", "`memman insights list` does it"),
+        ("ls", "`memman list` does it"),
         ("add x", '`memman remember "…"` does it'),
         ("delete x", "`memman forget ID` does it"),
         ("setup", "`memman install` does it"),

@@ -18,7 +18,7 @@ QUEUE = (
 )
 VERBS = (
     ("recall", "Postgres"),
-    ("insights", "list"),
+    ("list",),
     ("scheduler", "drain"),
     ("export", "-"),
     ("repair", "--store", "default"),

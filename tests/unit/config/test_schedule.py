@@ -67,7 +67,7 @@ def test_stopped_memory_is_read_and_started_it_goes_on(box):
     box.remember("The heron nests by the river.")
     box.drain()
     box.memman("scheduler", "stop")
-    for words in (("recall", "heron"), ("insights", "list"), ("status",), ("scheduler", "queue", "list")):
+    for words in (("recall", "heron"), ("list",), ("status",), ("scheduler", "queue", "list")):
         assert box.memman(*words).returncode == 0
     with pytest.raises(SchedulerStopped):
         box.drain()

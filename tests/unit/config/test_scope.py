@@ -74,7 +74,7 @@ def test_a_repository_s_rule_stays_there_and_the_user_s_wish_goes_with_them(two,
     assert found(box, other, "is npm used", "--all-scopes") == [NPM]
     assert "user, in shop: We never use npm" in said(box, other, "recall", "is npm used", "--all-scopes")
     assert "in shop" not in said(box, one, "recall", "is npm used", "--all-scopes")
-    for verb in (("timeline",), ("insights", "list"), ("log",)):
+    for verb in (("list", "--by-day"), ("list",), ("log",)):
         for text, where in ((NPM, "in shop"), (GERMAN, "everywhere")):
             (line,) = (line for line in said(box, other, *verb).splitlines() if text in line)
             assert f"user, {where}" in line, verb
@@ -524,7 +524,7 @@ def test_what_names_the_repository_where_it_holds_is_kept_there(four, channel):
     assert len(places) >= len(THERE) + len(NOT_THERE) - 1
     assert found(box, billing, "which uuid for primary keys", "--limit", "1") == THERE[:1]
     assert THERE[0] not in found(box, web, "which uuid for primary keys")
-    (line,) = (line for line in said(box, web, "insights", "list").splitlines() if THERE[0] in line)
+    (line,) = (line for line in said(box, web, "list").splitlines() if THERE[0] in line)
     assert "user, in billing-api" in line
 
 

@@ -23,9 +23,9 @@ def test_without_a_key_no_receipt_repeats_the_built_in_models(box):
     box.drain()
     assert models(box) == {}
     (uid,) = box.store("SELECT uid FROM memory")
-    assert "the built-in models" in box.memman("why", uid).stdout
+    assert "the built-in models" in box.memman("show", uid).stdout
     box.alter("UPDATE receipt SET models = ''")
-    assert "made by" not in box.memman("why", uid).stdout
+    assert "made by" not in box.memman("show", uid).stdout
 
 
 def test_the_model_that_answered_is_named(box):

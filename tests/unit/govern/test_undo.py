@@ -239,11 +239,11 @@ def test_an_undo_is_told_by_one_id_wherever_it_is_told(box):
     box.remember("The staging API listens on port 9090.", session="s1")
     box.drain()
     (uid,) = box.store("SELECT uid FROM memory")
-    assert "1 memory," in box.memman("sessions").stdout
+    assert "1 memory," in box.memman("log", "sessions").stdout
     told = box.memman("undo", uid).stdout.rpartition(" ")[2].strip()
-    for verb in (("undo", "list"), ("log", "list"), ("history", uid), ("why", uid)):
+    for verb in (("undo", "list"), ("log", "list"), ("show", uid)):
         assert told in box.memman(*verb).stdout, verb
-    assert "0 memories," in box.memman("sessions").stdout
+    assert "0 memories," in box.memman("log", "sessions").stdout
     assert "forgotten" in box.memman("log", "--session", "s1").stdout
 
 
@@ -269,7 +269,7 @@ def acted(box, session="evil"):
 def test_what_a_session_forgot_and_reported_is_undone(box, way):
     """Without a note of its own; what others forgot stays so, and the undo of that has all as the session left it."""
     forgotten, reported, others = acted(box)
-    for verb in (("history", forgotten), ("why", forgotten), ("log", "list", "--memory", forgotten)):
+    for verb in (("show", forgotten), ("log", "list", "--memory", forgotten)):
         (line,) = (line for line in box.memman(*verb).stdout.splitlines() if "  forget " in line)
         assert line.endswith("tester evil"), verb
     (line,) = (one for one in json.loads(box.memman("log", "list", "--json").stdout) if one["verb"] == "feedback")
@@ -302,11 +302,10 @@ def test_notes_and_undos_are_named_by_any_beginning_that_names_no_other(box):
     waiting = box.remember("The lift is inspected in May.")
     for note in (*notes, waiting):
         for part in (note, note[:-2], note[-8:], note[-8:-3], note[-8:-3].upper()):
-            (shown,) = json.loads(box.memman("insights", "show", part, "--json").stdout)
+            (shown,) = json.loads(box.memman("show", part, "--json").stdout)
             assert note in (shown.get("note"), shown["uid"]), part
     for part in (notes[0][:-2], notes[0][-8:-3]):
-        for verb in ("why", "history"):
-            assert OLD in box.memman(verb, part).stdout, (verb, part)
+        assert OLD in box.memman("show", part).stdout, part
         assert OLD in box.memman("purge", part, "--dry-run").stdout
     done = box.memman("undo", notes[0][:4], "--dry-run")
     assert (done.returncode, done.stderr.count("\n")) == (3, 1)

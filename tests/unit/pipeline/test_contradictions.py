@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.hook_calls import context
-from tests.unit.govern.test_inbox import statuses, waiting
+from tests.unit.commands.test_inbox import statuses, waiting
 from tests.unit.pipeline.test_unconfirmed import remember
 
 RULES = (
@@ -250,7 +250,7 @@ def test_purging_either_ends_it(pair):
     box.memman("forget", old)
     box.memman("purge", old)
     assert "against" not in "".join(recalled(box))
-    assert PORT not in "".join(box.memman(*asked).stdout for asked in (("log", "list"), ("history", new), ("why", new)))
+    assert PORT not in "".join(box.memman(*asked).stdout for asked in (("log", "list"), ("show", new)))
     box.memman("purge", new)
     assert box.store("SELECT count(*) FROM claim") == [0]
 
@@ -258,7 +258,7 @@ def test_purging_either_ends_it(pair):
 def test_why_and_history_tell_of_it(pair):
     """Both sides name the other in `insights show`, and the note's history says what it was against, and why."""
     box, old, new = pair
-    shown = {one["uid"]: one for one in json.loads(box.memman("insights", "show", "--json", old, new).stdout)}
+    shown = {one["uid"]: one for one in json.loads(box.memman("show", "--json", old, new).stdout)}
     assert (shown[new]["against"], shown[old]["contradicted_by"]) == ([old], [new])
-    assert old[:8] in box.memman("history", new).stdout
-    assert old in box.memman("insights", "show", new).stdout
+    assert old[:8] in box.memman("show", new).stdout
+    assert old in box.memman("show", new).stdout

@@ -128,15 +128,14 @@ def test_what_only_an_agent_said_waits_until_a_person_approves_it(box):
     assert [one["text"] for one in hits(box)] == [BRUNO, ANNIKA]
 
 
-def test_history_and_why_tell_it(pair):
+def test_show_tells_it(pair):
     """What stands behind another says so, and the log why; what has ended stands before nothing any more."""
     box, old, new = pair
-    for verb in (("insights", "show"), ("why",)):
-        assert any(line.startswith("stands behind") and new[:8] in line for line in lines(box, *verb, old))
-    assert any(line.startswith("stands before") and old[:8] in line for line in lines(box, "insights", "show", new))
-    assert "but only for a while" in "".join(lines(box, "history", old))
+    assert any(line.startswith("stands behind") and new[:8] in line for line in lines(box, "show", old))
+    assert any(line.startswith("stands before") and old[:8] in line for line in lines(box, "show", new))
+    assert "but only for a while" in "".join(lines(box, "show", old))
     end(box, BRUNO)
-    assert "stands behind" not in "".join((*lines(box, "insights", "show", old), *lines(box, "why", old)))
+    assert "stands behind" not in "".join(lines(box, "show", old))
 
 
 def test_an_undo_takes_it_back(pair):

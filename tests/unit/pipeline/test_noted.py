@@ -35,7 +35,7 @@ class Session:
 def kept(box):
     """Drain, and return text, source and labels of what is current."""
     box.drain()
-    return {one["text"]: one["source"] for one in json.loads(box.memman("insights", "list", "--json").stdout)}
+    return {one["text"]: one["source"] for one in json.loads(box.memman("list", "--json").stdout)}
 
 
 @pytest.fixture
@@ -518,16 +518,16 @@ def test_what_the_user_typed_is_kept_behind_a_line_on_this_machine_only(box, ses
     )
     box.drain()
     uids = box.store("SELECT uid FROM memory ORDER BY id")
-    told = [one["typed"] for one in json.loads(box.memman("why", *uids, "--json").stdout)]
+    told = [one["typed"] for one in json.loads(box.memman("show", *uids, "--json").stdout)]
     assert (len(told), len(set(told)), len(told[0])) == (2, 1, 600)
     assert told[0].endswith("very xylophone in it? no, it's UTC, not local time")
     assert box.store("SELECT count(*) FROM typed") == [1]
     agent = replace(box, environ=box.environ | {"CLAUDECODE": "1"})
-    assert ["xylophone" in one.memman("why", uids[0]).stdout for one in (box, agent)] == [True, False]
+    assert ["xylophone" in one.memman("show", uids[0]).stdout for one in (box, agent)] == [True, False]
     assert "xylophone" not in box.memman("export").stdout
     assert "xylophone" not in box.memman("recall", "very xylophone", "--json").stdout.partition("hits")[2]
     box.alter("UPDATE typed SET text = text || ?", f" {key}")
-    assert key not in box.memman("why", uids[0]).stdout
+    assert key not in box.memman("show", uids[0]).stdout
     assert "typed" in box.memman("scan").stdout
     assert box.memman("scan", "--fix").returncode == 0
     assert key not in box.store("SELECT text FROM typed")[0]

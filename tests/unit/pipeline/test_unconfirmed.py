@@ -38,9 +38,9 @@ def prompted(box):
 def test_it_is_labelled_wherever_it_is_shown(noted):
     """Recall, its JSON, the prompt's hook, the list, the details, the timeline and related memories say so."""
     (uid,) = noted.store("SELECT uid FROM memory")
-    for args in (("recall", "pnpm"), ("insights", "list"), ("insights", "show", uid), ("timeline",)):
+    for args in (("recall", "pnpm"), ("list",), ("show", uid), ("list", "--by-day")):
         assert LABEL in noted.memman(*args).stdout, args
-    for args in (("diff",), ("learned",), ("log", "--session", "one")):
+    for args in (("log", "diff"), ("log", "learned"), ("log", "--session", "one")):
         assert LABEL in noted.memman(*args).stdout, args
     remember(noted, "The build takes nine minutes on the old runner.", "one")
     assert LABEL in noted.memman("insights", "candidates", "--below", "2").stdout
@@ -99,7 +99,7 @@ def test_an_agent_that_repeats_its_user_is_borne_out_at_once(box):
     box.remember("I prefer pnpm over npm for every new package.", session="one", channel="turn", reply="")
     box.drain()
     remember(box, SAID, "one", category="preference")
-    assert LABEL not in box.memman("insights", "list").stdout
+    assert LABEL not in box.memman("list").stdout
 
 
 @pytest.mark.parametrize(

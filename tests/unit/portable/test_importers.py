@@ -438,4 +438,4 @@ def test_what_a_person_vouches_for_is_shown_as_verified(box, tmp_path, verb):
     assert box.memman(*verb, uid).returncode == 0
     assert "import (verified)" in box.memman("recall", "heron mascot").stdout
     assert "unverified" not in box.memman("recall", "heron mascot", "--json").stdout
-    assert "import (verified)" in box.memman("insights", "list").stdout
+    assert "import (verified)" in box.memman("list").stdout

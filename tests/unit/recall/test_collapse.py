@@ -183,5 +183,5 @@ def test_recall_shows_distinct_lines(box):
     assert " user (+1 alike): " in marked
     found = json.loads(box.memman("recall", "--json", "what does Redis cache for billing").stdout)["hits"]
     (alike,) = [uid for one in found for uid in one["alike"]]
-    text = box.memman("insights", "show", alike).stdout
+    text = box.memman("show", alike).stdout
     assert SAME[0][0] in text or SAME[0][1] in text

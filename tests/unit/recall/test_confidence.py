@@ -121,7 +121,7 @@ def test_an_answer_is_not_marked(full):
     first = full.memman("recall", "what is the rate limit of the public API").stdout.splitlines()[0]
     assert FACTS[0] in first
     assert "low confidence" not in first
-    assert "confidence 0." in full.memman("why", "--query", "rate limit of the API").stdout
+    assert "confidence 0." in full.memman("show", "--query", "rate limit of the API").stdout
 
 
 @pytest.mark.slow

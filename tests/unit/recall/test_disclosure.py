@@ -146,7 +146,7 @@ def test_the_index_shows_a_summary_and_the_rest_on_request(kept):
     """A long memory is one short line that ends in …, and whole where it is shown by its id."""
     (line,) = [line for line in kept.memman("recall", QUERY).stdout.splitlines() if "Loki" in line]
     assert line.endswith(" user: Logs go to Loki with a retention of 14 days…")
-    assert LONG in kept.memman("insights", "show", line[:8]).stdout
+    assert LONG in kept.memman("show", line[:8]).stdout
 
 
 def test_a_summary_hides_nothing_that_was_asked_for(kept):
@@ -170,9 +170,9 @@ def test_an_id_that_recall_prints_is_taken_everywhere(kept):
     """What the index names can be shown, walked from, placed in time, protected, replaced and forgotten."""
     name = kept.memman("recall", QUERY).stdout[:8]
     for verb in (
-        ["insights", "show"],
+        ["show"],
         ["graph", "related"],
-        ["timeline", "--around"],
+        ["list", "--around"],
         ["log", "list", "--memory"],
         ["insights", "protect"],
     ):
@@ -182,7 +182,7 @@ def test_an_id_that_recall_prints_is_taken_everywhere(kept):
     assert kept.memman("forget", name).returncode == 0
     waiting = kept.memman("recall", "Loki pending logs").stdout
     (note,) = [line[:8] for line in waiting.splitlines() if "pending" in line]
-    assert "Logs go to Loki." in kept.memman("insights", "show", note).stdout
+    assert "Logs go to Loki." in kept.memman("show", note).stdout
     assert kept.memman("forget", note).returncode == 0
 
 

@@ -44,7 +44,7 @@ def test_the_newer_one_stands_before_the_older_which_says_so(pair):
     assert [one["maybe_replaced_by"] for one in (first, second)] == [None, new]
     assert first["score"] > second["score"]
     assert first["confidence"] >= second["confidence"]
-    assert "succession" in box.memman("why", "--query", ASKED).stdout
+    assert "succession" in box.memman("show", "--query", ASKED).stdout
 
 
 def test_without_the_mark_nothing_finds_the_newer_one(pair):

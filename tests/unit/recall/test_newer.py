@@ -54,7 +54,7 @@ def test_a_change_in_other_words_comes_along_behind_the_older_one(pair):
         (new, [f"newer than {old[:8]}"], None),
     ]
     assert hits[1]["via"][0] == NEWER
-    assert f"newer edge from {old[:8]}" in box.memman("why", "--query", ASKED).stdout
+    assert f"newer edge from {old[:8]}" in box.memman("show", "--query", ASKED).stdout
     assert box.store("SELECT count(*) FROM memory WHERE status <> 'current'") == [0]
     assert box.recall(ASKED, limit=1) == [OLD]
 

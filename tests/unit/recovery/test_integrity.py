@@ -221,7 +221,7 @@ def test_another_program_that_writes_a_stores_pages_costs_a_repair_and_no_memory
     looks = [f"SELECT * FROM {name} ORDER BY 1" for name in ("receipt", "record")]
     held = [stored.store(look) for look in looks]
     foreign(stored.store_path())
-    for args in (("recall", "what does Redis cache for billing"), ("insights", "list"), ("timeline",)):
+    for args in (("recall", "what does Redis cache for billing"), ("list",), ("list", "--by-day")):
         code, out, err = run(stored, *args)
         assert (code, out, err.count("\n")) == (12, "", 1), args
         assert "memman doctor" in err

@@ -381,9 +381,9 @@ def test_why_prints_what_the_reranker_gave(box):
     """`why --query` has the reranker's score beside the local one, and says what it put last."""
     with ScriptedProvider(script=judge(lambda text: 0.125 if "Postgres" in text else -3.5)) as provider:
         filled(box, provider)
-        last = json.loads(box.memman("why", "--rerank", "--json", "--query", QUERY).stdout)["hits"][-1]["uid"]
-        done = box.memman("why", "--rerank", "--limit", "1", "--query", QUERY, last)
-        whole = box.memman("why", "--rerank", "--query", QUERY).stdout
+        last = json.loads(box.memman("show", "--rerank", "--json", "--query", QUERY).stdout)["hits"][-1]["uid"]
+        done = box.memman("show", "--rerank", "--limit", "1", "--query", QUERY, last)
+        whole = box.memman("show", "--rerank", "--query", QUERY).stdout
     first, score, factors = done.stdout.splitlines()[:3]
     assert "Postgres" in first
     assert score.startswith("   score ")
@@ -473,7 +473,7 @@ def test_without_a_sound_answer_in_time_the_local_order_stands(box, act):
         assert said.startswith(f"memman: not reranked: {provider.url}/v1/rerank ")
         assert said.count("\n") == 1
         assert silence == ""
-        assert box.memman("why", *how, "--query", QUERY).stderr.startswith("memman: not reranked: ")
+        assert box.memman("show", *how, "--query", QUERY).stderr.startswith("memman: not reranked: ")
         assert provider.calls.total() == 3
 
 

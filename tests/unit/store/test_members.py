@@ -43,7 +43,7 @@ def drain(*boxes):
 
 def the_id(box, part):
     """Return the id of the memory whose text holds `part`."""
-    rows = json.loads(done(box, "insights", "list", "--json", "--status", "all", "--limit", "100"))
+    rows = json.loads(done(box, "list", "--json", "--status", "all", "--limit", "100"))
     return next(row["uid"] for row in rows if part in row["text"])
 
 

@@ -160,7 +160,7 @@ def test_the_first_schema_opens_as_it_is(box):
         path.chmod(0o600)
     before = held(str(box.store_path()))
     assert troubles(str(box.store_path()), STEPS) == troubles(str(box.queue_path), queue_schema.STEPS) == ""
-    assert box.memman("why", box.store("SELECT uid FROM memory LIMIT 1")[0]).returncode == 0
+    assert box.memman("show", box.store("SELECT uid FROM memory LIMIT 1")[0]).returncode == 0
     SqliteStore.open(str(box.data), "default").close()
     assert troubles(str(box.store_path()), STEPS) == ""
     assert held(str(box.store_path())) == before

@@ -61,23 +61,23 @@ def old(box):
     return dict(box.store("SELECT text, uid FROM memory"))
 
 
-def test_gc_archives_what_is_least_worth_once_a_person_agrees_and_restore_brings_it_back(box):
+def test_what_is_least_worth_is_archived_once_a_person_agrees_and_restore_brings_it_back(box):
     """What is protected, was verified or was shown is kept; nothing is deleted, and all of it is logged."""
     uid = old(box)
     told(box, "insights", "protect", uid[HERON])
     box.alter("INSERT INTO shown(memory, session, way, at) SELECT id, 's', 'recall', 1 FROM memory WHERE text = ?", TEA)
-    listed = told(box, "gc", "--dry-run")
+    listed = told(box, "list", "--least")
     assert MOSS in listed
     assert "importance 2; 400 d old; shown in 0 sessions" in listed
     assert told(box, "insights", "candidates").count("\n") == 1
-    assert box.person("gc", answer=lambda _: "no\n").returncode != 0
+    assert box.person("list", "--least", "--archive", answer=lambda _: "no\n").returncode != 0
     assert MOSS in told(box, "recall", "what grows on the north wall")
-    assert "archived" in told(box, "gc")
+    assert "archived" in told(box, "list", "--least", "--archive")
     assert MOSS not in told(box, "recall", "what grows on the north wall")
-    assert told(box, "gc").strip() == "0 memories worth less than 0.1"
+    assert told(box, "list", "--least", "--archive").strip() == "no memory is worth so little"
     log = told(box, "log", "list")
     assert "archive" in log
-    assert "gc: worth less than 0.1" in log
+    assert "list --least: worth less than 0.1" in log
     assert told(box, "insights", "restore", uid[MOSS]).startswith("restored")
     assert MOSS in told(box, "recall", "what grows on the north wall")
     assert told(box, "insights", "archive", uid[MOSS]).startswith("archived")
@@ -93,7 +93,7 @@ def test_what_is_archived_is_listed_apart_from_what_is_forgotten(box):
     uid = dict(box.store("SELECT text, uid FROM memory"))
 
     def listed(status):
-        return {one["text"] for one in json.loads(told(box, "insights", "list", "--status", status, "--json"))}
+        return {one["text"] for one in json.loads(told(box, "list", "--status", status, "--json"))}
 
     told(box, "insights", "archive", uid[MOSS])
     told(box, "forget", uid["The wiki is in Notion."])
@@ -140,10 +140,10 @@ def test_reports_move_a_score_within_the_clamp_and_are_shown(box):
     assert after[first["uid"]]["reliability"] == 0.25
     assert abs(after[first["uid"]]["score"] - first["score"] * (1 - CLAMP / 2)) < 1e-9
     assert after[second["uid"]]["score"] == second["score"]
-    why = told(box, "why", "--query", *query[1:-1])
+    why = told(box, "show", "--query", *query[1:-1])
     assert "reliability 0.25" in why
     assert "reliability -0.0" in why
-    assert "reliability 0.25: 2 wrong" in told(box, "insights", "show", first["uid"])
+    assert "reliability 0.25: 2 wrong" in told(box, "show", first["uid"])
     assert [hit["uid"] for hit in json.loads(told(box, *query, "--as-of", "1h"))["hits"]] == []
 
 

@@ -78,7 +78,7 @@ def test_offline_a_drain_says_so_whether_notes_wait_or_not(shared, database):
 
 
 OLD = "the server of this store is out of reach: this is what it had"
-LISTS = (("timeline",), ("insights", "list"), ("insights", "show", "{memory}"))
+LISTS = (("list", "--by-day"), ("list",), ("show", "{memory}"))
 
 
 def prompted(box):

@@ -68,7 +68,7 @@ def found(box, question):
 
 def the_id(box, part):
     """Return the id of the memory whose text holds `part`."""
-    rows = json.loads(done(box.memman("insights", "list", "--json", "--limit", "100")))
+    rows = json.loads(done(box.memman("list", "--json", "--limit", "100")))
     return next(row["uid"] for row in rows if part in row["text"])
 
 
@@ -135,12 +135,12 @@ def test_who_wrote_and_who_retired_is_known(team):
     drain(bob)
     drain(alice)
     for box in (alice, bob):
-        (record,) = json.loads(done(box.memman("insights", "show", uid, "--json")))
+        (record,) = json.loads(done(box.memman("show", uid, "--json")))
         assert (record["author"][-6:], record["visibility"], record["retired_by"][-4:]) == ("_alice", "shared", "_bob")
         assert record["status"] == "forgotten"
-        assert all(word in done(box.memman("why", uid)) for word in ("_alice", "_bob", "shared"))
+        assert all(word in done(box.memman("show", uid)) for word in ("_alice", "_bob", "shared"))
     done(alice.memman("forget", "--undo", uid))
-    (record,) = json.loads(done(alice.memman("insights", "show", uid, "--json")))
+    (record,) = json.loads(done(alice.memman("show", uid, "--json")))
     assert record["retired_by"] == ""
 
 

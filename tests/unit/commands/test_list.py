@@ -1,4 +1,4 @@
-"""What happened around a memory: the order, the marks, the days, and how little of a store is read for it."""
+"""`list`: by category, scope and name; and what happened around a memory: order, marks, days."""
 
 import json
 import time
@@ -6,8 +6,8 @@ import time
 import apsw
 import pytest
 
+from memman.commands import list as lists
 from memman.commands.place import chosen
-from memman.govern import timeline as govern
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate
@@ -33,8 +33,8 @@ def kept(box):
 
 
 def told(box, *args):
-    """Run `timeline`, which must succeed; return its JSON."""
-    done = box.memman("timeline", *args, "--json")
+    """Run `list` by day, which must succeed; return its JSON."""
+    done = box.memman("list", *(() if "--around" in args else ("--by-day",)), *args, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -67,7 +67,7 @@ def test_the_one_asked_about_and_its_session_are_marked(kept):
     entries = told(kept, "--around", short(kept, TEXTS[1]))
     assert [entry["asked"] for entry in entries] == [False, True, False, False, False]
     assert [entry["same_session"] for entry in entries] == [True, True, True, False, False]
-    lines = kept.memman("timeline", "--around", short(kept, TEXTS[1])).stdout.splitlines()
+    lines = kept.memman("list", "--around", short(kept, TEXTS[1])).stdout.splitlines()
     assert lines[0] == time.strftime("%Y-%m-%d %A", time.localtime(entries[0]["valid_from"] / 1000))
     assert [line[0] for line in lines[1:]] == [" ", ">", " ", " ", " "]
     assert "user, everywhere, same session: The nightly" in lines[1]
@@ -83,8 +83,9 @@ def test_the_one_asked_about_is_whole_and_its_neighbours_are_short(kept):
     )
     kept.remember(long)
     kept.drain()
-    assert kept.memman("timeline").stdout.endswith(" user, everywhere: Logs go to Loki with a retention of 14 days…\n")
-    asked = kept.memman("timeline", "--around", short(kept, long), "--limit", "2").stdout.splitlines()
+    shown = kept.memman("list", "--by-day").stdout
+    assert shown.endswith(" user, everywhere: Logs go to Loki with a retention of 14 days…\n")
+    asked = kept.memman("list", "--around", short(kept, long), "--limit", "2").stdout.splitlines()
     assert asked[-1].endswith(long)
 
 
@@ -96,7 +97,7 @@ def test_what_was_replaced_names_its_successor(kept):
     assert texts(entries) == [*TEXTS, "We deploy on Coolify."]
     assert entries[3]["superseded_by"] == entries[-1]["uid"]
     assert entries[-1]["superseded_by"] is None
-    shown = kept.memman("timeline").stdout
+    shown = kept.memman("list", "--by-day").stdout
     assert f"superseded by {entries[-1]['uid'][:8]}: We deploy on Vercel." in shown
 
 
@@ -104,11 +105,11 @@ def test_causes_and_effects_are_named(kept):
     """A causal edge is told at both its ends, unless the other end is forgotten."""
     cause, effect = short(kept, TEXTS[0]), short(kept, TEXTS[1])
     kept.memman("graph", "link", cause, effect, "--type", "causal")
-    shown = kept.memman("timeline", "--around", cause).stdout
+    shown = kept.memman("list", "--around", cause).stdout
     assert f"user, everywhere, led to {effect}: The nightly" in shown
     assert f"because of {cause}: Heron" in shown
     kept.memman("forget", effect)
-    assert "led to" not in kept.memman("timeline", "--around", cause).stdout
+    assert "led to" not in kept.memman("list", "--around", cause).stdout
     assert TEXTS[1] not in texts(told(kept))
 
 
@@ -116,7 +117,7 @@ def test_without_a_memory_the_newest_come_by_day(kept):
     """The newest memories are listed with the newest last, each day under its date, between two moments."""
     kept.alter("UPDATE memory SET valid_from = valid_from - ?, recorded_at = recorded_at - ? WHERE id <= 2", DAY, DAY)
     assert texts(told(kept, "--limit", "3")) == list(TEXTS[2:])
-    lines = kept.memman("timeline").stdout.splitlines()
+    lines = kept.memman("list", "--by-day").stdout.splitlines()
     assert len([line for line in lines if line.startswith("20")]) == 2
     assert texts(told(kept, "--since", "12h")) == list(TEXTS[2:])
     assert texts(told(kept, "--until", "12h")) == list(TEXTS[:2])
@@ -135,7 +136,10 @@ def test_what_was_drained_late_stands_where_it_happened(kept):
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        (["--before", "3"], 2, "--around ID"),
+        (["--before", "3"], 2, "--before goes with --around only"),
+        (["--stale", "--least"], 2, "--stale and --least are two lists"),
+        (["--stale", "--since", "7d"], 2, "--since goes with"),
+        (["--scope", "nowhere"], 2, "no scope 'nowhere'"),
         (["--around", "ffffffff"], 3, "no memory"),
         (["--since", "yesterdayish"], 2, "--since takes a date"),
         (["--limit", "0"], 2, "limit"),
@@ -143,7 +147,7 @@ def test_what_was_drained_late_stands_where_it_happened(kept):
 )
 def test_mistakes_are_one_line(kept, args, code, said):
     """What cannot be asked is refused in one line that says what to do."""
-    done = kept.memman("timeline", *args)
+    done = kept.memman("list", *args)
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
@@ -153,12 +157,12 @@ def test_what_has_no_place_in_time_says_so(kept):
     """A forgotten memory can be brought back; a note that waits has no neighbours yet; a fresh store is empty."""
     gone = short(kept, TEXTS[2])
     kept.memman("forget", gone)
-    done = kept.memman("timeline", "--around", gone)
+    done = kept.memman("list", "--around", gone)
     assert (done.returncode, f"forget --undo {gone}" in done.stderr) == (2, True)
     waiting = kept.memman("remember", "A note that waits.").stdout.strip()
-    assert "still in the queue" in kept.memman("timeline", "--around", waiting[-8:]).stderr
-    assert kept.memman("timeline", "--store", "default").returncode == 0
-    assert kept.memman("timeline", "--store", "nowhere").returncode == 11
+    assert "still in the queue" in kept.memman("list", "--around", waiting[-8:]).stderr
+    assert kept.memman("list", "--by-day", "--store", "default").returncode == 0
+    assert kept.memman("list", "--by-day", "--store", "nowhere").returncode == 11
 
 
 def test_a_store_without_memories_has_no_timeline(box):
@@ -187,8 +191,29 @@ def test_what_is_around_a_memory_of_a_large_store_is_given_in_order(large):
     assert [row for _, row in large.around(8_999, 2, 2)] == [8_997, 8_998, 8_999, 11_001, 11_002]
 
 
-def test_govern_has_defaults(kept):
+def test_the_functions_have_defaults(kept):
     """In process, too, the newest twenty and ten either side are what is given."""
     place = chosen()
-    assert texts(govern.latest(place)) == list(TEXTS)
-    assert texts(govern.around(place, short(kept, TEXTS[2]))) == list(TEXTS)
+    assert texts(lists.by_day(place)) == list(TEXTS)
+    assert texts(lists.around(place, short(kept, TEXTS[2]))) == list(TEXTS)
+
+
+def test_a_list_is_of_a_scope_or_of_a_name(box):
+    """A repository, or what holds everywhere; what mentions a name; both together, and of what is worth least too."""
+    weir, crane = "The heron nests at the weir.", "The heron is the mascot."
+    invoices = "Invoices are numbered per year."
+    box.remember(weir, repository="acme/shop", scope="repository")
+    for text in (crane, invoices):
+        box.remember(text)
+    box.drain()
+
+    def found(*args):
+        done = box.memman("list", *args, "--json")
+        assert done.returncode == 0, done.stderr
+        return {one["text"] for one in json.loads(done.stdout)}
+
+    assert found("--scope", "shop") == {weir}
+    assert found("--scope", "personal") == {crane, invoices}
+    assert found("--about", "heron") == {weir, crane}
+    assert found("--about", "heron", "--scope", "shop") == {weir}
+    assert found("--least", "--below", "2", "--scope", "shop") == {weir}

@@ -52,7 +52,7 @@ def test_it_is_shown_and_logged_once(box, uid):
     for _ in range(2):
         box.memman("insights", "protect", uid)
     assert "already protected" in box.memman("insights", "protect", uid).stdout
-    shown = json.loads(box.memman("insights", "show", "--json", uid).stdout)[0]
+    shown = json.loads(box.memman("show", "--json", uid).stdout)[0]
     assert shown["protected"] > 0
     assert box.store("SELECT count(*) FROM log WHERE verb = 'protect'") == [1]
 

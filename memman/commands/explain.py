@@ -1,11 +1,16 @@
 """Why a recall shows what it shows: what put each hit where it stands, and what would let another memory in."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from memman.belief import factor
+from memman.belief import factor, sourced
+from memman.commands.hot import said
 from memman.commands.memories import Named, all_named, veiled
 from memman.commands.place import Place, looking
+from memman.commands.printing import labelled, printed, short, text
+from memman.commands.verb import said_store
+from memman.model.text import replaced
 from memman.model.vocabulary import HIDDEN
 from memman.recall.hit import UNREAD, Hit
 from memman.recall.rescore import MAXSIM, SESSION
@@ -27,6 +32,75 @@ LIFTS: dict[str, dict[str, Any]] = {
     "--all": {"every": True},
     "--limit 50": {},
 }
+
+
+# Less than that is written as nothing.
+_LEAST = 0.0005
+
+
+def explain(place: Place, query: str, ids: Sequence[str], given: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print how a recall came about, and where the memories of `ids` stand."""
+    record = _ranked(place, query, ids, given)
+    if printed(record, as_json=as_json):
+        return
+    if not record["hits"]:
+        text("no hits")
+    for line in chain(*map(_hit_lines, record["hits"]), *map(_asked_lines, record["asked"])):
+        text(line)
+
+
+def _ranked(place: Place, query: str, ids: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    from memman.hot.recall import Asked, reranked
+    from memman.hot.recall_session import opened
+
+    asked = Asked([query], {"store": said_store(), **said(given)})
+    asked.insists = True
+    recalls = opened(asked.data, asked.store)
+
+    def search(options: Iterable[str]) -> Any:
+        lifted = {name: value for option in options for name, value in LIFTS[option].items()}
+        limit = MOST if "--limit 50" in options else asked.limit
+        return recalls.hits(asked.query, asked.filters.having(**lifted), limit, asked.intent)
+
+    hits = reranked(recalls, asked) if asked.rerank else search(())
+    record = {"query": asked.query, "limit": asked.limit} | ranked(place, search, hits, ids)
+    recalls.close()
+    return record
+
+
+def _hit_lines(hit: dict[str, Any]) -> list[str]:
+    """Write a hit: its line, what its score is made of, and what else moved it."""
+    source = sourced(hit["source"]) + (f", in {hit['scope']}" if hit["scope"] else "")
+    parts = ", ".join(f"{name} {part:.3f}" for name, part in hit["parts"].items() if abs(part) >= _LEAST)
+    words, meaning, via = hit["words"], hit["meaning"], hit["via"] or ("", "")
+    told = {
+        "waits in the queue": hit["pending"],
+        f"place {words['place']} by words (share {words['share']:.2f})": words["place"],
+        f"place {meaning['place']} by meaning (cosine {meaning['cosine'] or 0:.3f})": meaning["place"],
+        f"found by {short(hit['stands_for'] or '')}, which it superseded": hit["stands_for"],
+        f"superseded, so it stands below {short(hit['behind'] or '')}": hit["behind"],
+        f"{via[0]} edge from {short(via[1] or '')}": hit["via"],
+        f"reliability {hit['reliability'] or 0:.2f}": hit["reliability"] is not None,
+        f"reranker {hit['rerank'] or 0:.3f}": hit["rerank"] is not None,
+        ", ".join(hit["labels"]): hit["labels"],
+        f"stands for {len(hit['alike'])} alike": hit["alike"],
+        replaced(hit["maybe_replaced_by"] or "", hit["until"]): hit["maybe_replaced_by"],
+        f"confidence {hit['confidence']:.3f}" + (", low" if hit["doubtful"] else ""): True,
+    }
+    return [
+        f"{hit['place']}  {short(hit['uid'], note=hit['pending'])}  {source}: {hit['text']}",
+        f"   score {hit['score']:.3f}: {parts}",
+        "   " + "; ".join(line for line, moved in told.items() if moved),
+    ]
+
+
+def _asked_lines(asked: dict[str, Any]) -> list[str]:
+    waits = asked["status"] == "pending"
+    head = "a note that waits" if waits else f"{labelled(asked)}: {asked.get('text') or ''}"
+    where = f"place {asked['place']}" if asked["place"] else f"not shown: {asked['why']}"
+    if asked["place_then"]:
+        where = f"not shown; with {' and '.join(asked['with'])}: place {asked['place_then']}"
+    return [f"{short(asked['uid'], note=waits)}  {head}", f"   {where}"]
 
 
 def ranked(place: Place, search: Search, hits: Sequence[Hit], ids: Sequence[str]) -> dict[str, Any]:
@@ -102,6 +176,6 @@ def _place(hits: Sequence[Hit], uid: str) -> int | None:
 
 def _kept_out(search: Search, row: MemoryRow) -> str:
     if row.status in HIDDEN:
-        return f"it is hidden ({row.status}): `memman why {row.uid[:8]}` shows what was done to it"
+        return f"it is hidden ({row.status}): `memman show {row.uid[:8]}` shows what was done to it"
     by = next((hit.row.uid for hit in search(LIFTS) if row.uid in hit.alike), "")
     return f"{by[:8]} says the same and stands for it" if by else _UNFOUND

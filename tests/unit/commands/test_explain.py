@@ -1,4 +1,4 @@
-"""`why --query`: why each hit of a recall stands where it does, and what would let a memory in."""
+"""`show --query`: why each hit of a recall stands where it does, and what would let a memory in."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ from itertools import chain
 
 import pytest
 
-from memman.govern.ranking import LIFTS
+from memman.commands.explain import LIFTS
 from memman.hot.grammar import RECALL
 from tests.support.doubts import DOUBT
 
@@ -32,8 +32,8 @@ def kept(box):
 
 
 def why(box, *args, query=QUESTION, cwd=None):
-    """Return what `why --query` tells."""
-    done = box.memman("why", "--query", query, "--json", *args, **({"cwd": cwd} if cwd else {}))
+    """Return what `show --query` tells."""
+    done = box.memman("show", "--query", query, "--json", *args, **({"cwd": cwd} if cwd else {}))
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -80,7 +80,7 @@ def test_the_parts_are_search_session_and_likeness(kept):
     assert all(first["parts"][name] > 0 for name in ("search", "session", "likeness"))
     assert first["parts"]["succession"] == pytest.approx(0, abs=1e-12)
     assert (first["words"]["place"], first["meaning"]["place"]) == (1, 1)
-    assert "place 1 by words" in kept.memman("why", "--query", QUESTION).stdout
+    assert "place 1 by words" in kept.memman("show", "--query", QUESTION).stdout
 
 
 def test_words_set_apart_what_meaning_does_not(kept):
@@ -132,7 +132,7 @@ def test_what_is_superseded_needs_history(kept):
     (asked,) = why(kept, old)["asked"]
     assert asked["with"] == ["--history"]
     assert recalled(kept, "--history")[asked["place_then"] - 1] == old
-    assert "with --history: place 2" in kept.memman("why", "--query", QUESTION, old).stdout
+    assert "with --history: place 2" in kept.memman("show", "--query", QUESTION, old).stdout
 
 
 def test_a_filter_a_forgetting_and_a_limit_are_told_apart(kept):
@@ -144,7 +144,7 @@ def test_a_filter_a_forgetting_and_a_limit_are_told_apart(kept):
     assert options(kept, NOISE[0], "--limit", "1")[0] == ["--limit 50"]
     kept.memman("forget", uid(kept, DEPLOY))
     assert options(kept, DEPLOY, "--source", "agent") == ([], None)
-    assert "it is hidden (forgotten)" in kept.memman("why", "--query", QUESTION, uid(kept, DEPLOY)).stdout
+    assert "it is hidden (forgotten)" in kept.memman("show", "--query", QUESTION, uid(kept, DEPLOY)).stdout
 
 
 def test_another_repository_s_memory_needs_all_scopes(box, tmp_path):
@@ -194,7 +194,7 @@ def test_a_waiting_note_is_told_too(kept):
     assert told["hits"][found["place"] - 1]["uid"] == there
     assert told["hits"][found["place"] - 1]["pending"]
     assert (missing["place"], missing["place_then"]) == (None, None)
-    assert "no search finds it" in kept.memman("why", "--query", QUESTION, other).stdout
+    assert "no search finds it" in kept.memman("show", "--query", QUESTION, other).stdout
 
 
 @pytest.mark.slow
@@ -207,27 +207,27 @@ def test_what_no_search_brings_up_is_told(box):
     box.alter("UPDATE memory SET status = 'current', superseded_by = NULL, valid_to = NULL, retired_at = NULL")
     assert options(box, "The heron is the mascot.") == ([], None)
     there = uid(box, "The heron is the mascot.")
-    assert "no search finds it" in box.memman("why", "--query", QUESTION, there).stdout
+    assert "no search finds it" in box.memman("show", "--query", QUESTION, there).stdout
 
 
 def test_it_leaves_no_receipt_and_refuses_what_goes_without_a_query(kept):
     """A look at a recall counts as no use; options of recall need --query, and something must be asked."""
-    assert kept.memman("why", "--query", QUESTION).returncode == 0
+    assert kept.memman("show", "--query", QUESTION).returncode == 0
     assert not (kept.data / "shown.log").exists()
     for args, part in (
         ((), "give an ID"),
         (("--limit", "3"), "--limit goes with --query"),
         (("--query", " "), "nothing"),
     ):
-        done = kept.memman("why", *args)
+        done = kept.memman("show", *args)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert part in done.stderr
-    assert kept.memman("why", "--query", QUESTION, "ffffffff").returncode == 3
+    assert kept.memman("show", "--query", QUESTION, "ffffffff").returncode == 3
 
 
 def test_a_store_without_a_file_has_nothing_to_tell(box):
     """Nothing stored and nothing waiting: no hits, no error."""
-    assert box.memman("why", "--query", QUESTION).stdout == "no hits\n"
+    assert box.memman("show", "--query", QUESTION).stdout == "no hits\n"
     note = box.remember("The cat is asleep.")
     assert why(box, note)["asked"][0]["place_then"] is None
 

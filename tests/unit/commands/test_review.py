@@ -29,8 +29,8 @@ def test_what_waits_is_listed_with_its_reason(held):
     (one,) = waiting(held)
     assert (one["text"], one["source"], one["why"]) == (SAID, "web", STEERS)
     assert "web (unverified)" in held.memman("review", "list").stdout
-    assert STEERS in held.memman("insights", "show", one["uid"][:8]).stdout
-    assert SAID not in held.memman("insights", "list").stdout
+    assert STEERS in held.memman("show", one["uid"][:8]).stdout
+    assert SAID not in held.memman("list").stdout
 
 
 def test_status_and_doctor_count_what_waits(held):

@@ -28,7 +28,7 @@ def waiting(box, *args):
 
 def shown(box, uid):
     """Return what `insights show` tells of a memory."""
-    return json.loads(box.memman("insights", "show", "--json", uid).stdout)[0]
+    return json.loads(box.memman("show", "--json", uid).stdout)[0]
 
 
 def test_the_pair_is_listed_and_counted(pair):
@@ -40,7 +40,7 @@ def test_the_pair_is_listed_and_counted(pair):
     assert (above[:8], below[:8]) == (old[:8], new[:8])
     assert "maybe replaced" in above
     assert "maybe replaced  1 memory; to review" in box.memman("status").stdout
-    assert "maybe" not in box.memman("insights", "list").stdout
+    assert "maybe" not in box.memman("list").stdout
 
 
 def test_show_tells_of_it_on_both_sides(pair):
@@ -48,8 +48,8 @@ def test_show_tells_of_it_on_both_sides(pair):
     box, old, new = pair
     assert (shown(box, old)["maybe_replaced_by"], shown(box, old)["maybe_replaces"]) == (new, [])
     assert (shown(box, new)["maybe_replaced_by"], shown(box, new)["maybe_replaces"]) == (None, [old])
-    assert new in box.memman("insights", "show", old).stdout
-    assert f"maybe replaces  {old}" in " ".join(box.memman("insights", "show", new).stdout.split(" "))
+    assert new in box.memman("show", old).stdout
+    assert f"maybe replaces  {old}" in " ".join(box.memman("show", new).stdout.split(" "))
     box.memman("replace", new, LATER)
     box.drain()
     (later,) = box.store("SELECT uid FROM memory WHERE text = ?", LATER)

@@ -31,7 +31,7 @@ def why(box, *options):
 def test_asked_why_a_cause_stands_before_its_effect(told):
     """The cause of a hit is shown though it shares no word with the question, and its own cause is not."""
     assert why(told) == [CAUSE, EFFECT]
-    explained = told.memman("why", "--query", QUESTION, "--intent", "why").stdout
+    explained = told.memman("show", "--query", QUESTION, "--intent", "why").stdout
     assert "causal edge from" in explained
 
 

@@ -32,9 +32,9 @@ def test_a_reinstated_memory_is_as_it_was_and_recalled(box, uids):
     assert f"{new[:8]}, which had replaced it, is kept too" in done.stdout
     assert box.store(STATE)[0] == before
     assert {OLD, NEW} <= set(box.recall("Vercel deploy"))
-    assert OLD in box.memman("insights", "list").stdout
-    assert json.loads(box.memman("insights", "show", "--json", old).stdout)[0]["superseded_by"] is None
-    first, second = json.loads(box.memman("history", "--json", old).stdout)
+    assert OLD in box.memman("list").stdout
+    assert json.loads(box.memman("show", "--json", old).stdout)[0]["superseded_by"] is None
+    first, second = json.loads(box.memman("show", "--json", old).stdout)[0]["history"]
     assert [line["verb"] for line in first["changes"]] == ["add", "supersede", "reinstate"]
     assert (first["status"], second["uid"], second["status"]) == ("current", new, "current")
     assert box.memman("doctor", "--check", "integrity").returncode == 0

@@ -1,0 +1,374 @@
+"""`memman list`: memories, the newest first; those that are least sure, least worth, of a name, or day by day."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, TypeVar
+
+import click
+
+from memman.belief import AGAINST, SOURCES
+from memman.clock import now_ms
+from memman.commands.inbox import why_held
+from memman.commands.memories import Records, changed, one_memory, veiled
+from memman.commands.person import confirm
+from memman.commands.place import Place, looking, meant, reading
+from memman.commands.printing import (
+    WIDE,
+    aged,
+    did,
+    holds,
+    labelled,
+    memories,
+    printed,
+    short,
+    text,
+)
+from memman.commands.printing import listed as limited
+from memman.commands.verb import json_option, limit_option, verb
+from memman.config.env import Settings, stale_ages
+from memman.hot.moment import moment
+from memman.model.errors import UsageError
+from memman.model.plural import counted
+from memman.model.terms import name as compared
+from memman.model.text import age, clean, outdated
+from memman.model.vocabulary import CATEGORIES, HIDDEN
+from memman.model.worth import BOUND, DAY_MS, reasons, worth
+from memman.store.filters import Filters
+from memman.store.sqlite import keeping
+from memman.store.sqlite.catalogue import ARCHIVED, Catalogue
+from memman.store.sqlite.reader import SqliteReader
+
+T = TypeVar("T")
+STATUSES = ("current", "superseded", "forgotten", ARCHIVED, "all")
+_MOST = 500
+_COUNT = click.IntRange(0, _MOST)
+_LINKS = {"because_of": "because of", "led_to": "led to"}
+_LONGEST = 200
+_FIELDS = (
+    "uid",
+    "text",
+    "summary",
+    "category",
+    "source",
+    "unconfirmed",
+    "origin",
+    "status",
+    "scope",
+    "valid_from",
+    "valid_to",
+    "ends_at",
+    "file_changed_at",
+)
+# How an origin begins that is a place, not a session.
+_PLACE = "@"
+_FORMS = ("stale", "least", "about", "around", "by_day")
+# What goes with some forms only, '' for the plain list.
+_GOES = {
+    "status": ("",),
+    "category": ("", "stale", "least", "about"),
+    "source": ("", "stale", "least", "about"),
+    "scope": ("", "stale", "least", "about"),
+    "since": ("", "around", "by_day"),
+    "until": ("", "around", "by_day"),
+    "before": ("around",),
+    "after": ("around",),
+    "below": ("least",),
+    "archive": ("least",),
+}
+
+
+@verb("list")
+@click.option("--category", type=click.Choice(CATEGORIES), help="Show only this category.")
+@click.option("--source", type=click.Choice(SOURCES), help="Show only this source.")
+@click.option("--status", type=click.Choice(STATUSES), help="Show only this status  [default: current]")
+@click.option("--scope", metavar="SCOPE", help="Show only what holds there: personal, repository, path:FOLDER, a name.")
+@click.option("--stale", is_flag=True, help="Show what may be out of date: past its end, changed files, reported, old.")
+@click.option("--least", is_flag=True, help="Show what is least worth keeping, and why; what is protected never is.")
+@click.option("--below", type=click.FloatRange(0, 2), help=f"With --least: only what is worth less  [default: {BOUND}]")
+@click.option("--archive", is_flag=True, help="With --least: put it out of recall; `insights restore` brings it back.")
+@click.option("--about", metavar="NAME", help="Show what mentions a service, a host, a file, a ticket, a person.")
+@click.option("--around", metavar="ID", help="Show by day what happened around a memory, which is marked and whole.")
+@click.option("--before", type=_COUNT, help="With --around: how many before it  [default: half of --limit]")
+@click.option("--after", type=_COUNT, help="With --around: how many after it  [default: the rest of --limit]")
+@click.option("--by-day", is_flag=True, help="Show by day, the newest last, with what superseded what.")
+@click.option("--since", metavar="TIME", help="Show only what is newer: 2026-11-01T10:00, 7d, 12h, yesterday.")
+@click.option("--until", metavar="TIME", help="Show only what is older.")
+@limit_option
+@json_option
+def listing(place: Place, limit: int, *, as_json: bool = False, **asked: Any) -> None:
+    """List memories: the newest, those that may be out of date or are worth least, or day by day."""
+    said = {name: value for name, value in asked.items() if value is not None and value is not False}
+    form, *more = [name for name in _FORMS if name in said] or [""]
+    if more:
+        raise UsageError(f"{_option(form)} and {_option(more[0])} are two lists: give one of them")
+    if wrong := next((name for name in said if form not in _GOES.get(name, (form,))), ""):
+        forms = [_option(one) for one in _GOES[wrong] if one]
+        raise UsageError(f"{_option(wrong)} goes with {' or '.join(forms) or 'the plain list'} only")
+    value, archives = said.pop(form, None), said.pop("archive", False)
+    said |= {name: moment(said[name], name) for name in ("since", "until") if name in said}
+    find, show = _LISTS[form]
+    if form == "around":
+        records = find(place, value, limit=limit, **said)
+    else:
+        records = limited(lambda most: find(place, value, limit=most, **said), limit)
+    if archives and records:
+        told = (f"{short(one['uid'])}  {labelled(one)}  {'; '.join(one['why'])}  {one['text']}" for one in records)
+        confirm(f"Archive {counted(len(records), 'memory')}?", listed=told)
+        records, show = archived(place, records, said.get("below", BOUND)), did("archived", "not in recall already")
+    records = aged(place, records)
+    if not printed(records, as_json=as_json):
+        show(records)
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def listed(place: Place, _: object = None, *, status: str = "current", limit: int = 20, **asked: Any) -> Records:
+    """Return memories, newest first, of a `category`, `source` or `scope`, and `since` or `until` a moment."""
+    with reading(place) as catalogue:
+        asked["scopes"] = _scopes(catalogue, asked.pop("scope", None))
+        records = catalogue.listed(status=status, limit=limit, **asked)
+        return [veiled(place, catalogue.reader, one["uid"], one | why_held(catalogue, one)) for one in records]
+
+
+def _scopes(catalogue: Catalogue, said: str | None) -> frozenset[int] | None:
+    """Return which scopes of a store are meant, None for all: a repository with its folders, or one folder."""
+    if said is None:
+        return None
+    scope = meant(catalogue, said)
+    return catalogue.reader.holding(scope.repository, scope.path)
+
+
+def _print_listed(records: Records) -> None:
+    if all(one["status"] == "current" for one in records):
+        memories(records, importance=lambda one: one["importance"])
+    else:
+        memories(records, importance=lambda one: one["importance"], status=_status)
+
+
+def _status(record: dict[str, Any]) -> str:
+    return f"{record['status']}: {record['why']}" if "why" in record else str(record["status"])
+
+
+def stale(place: Place, _: object = None, *, limit: int = 20, **asked: Any) -> Records:
+    """Return current memories that may be out of date, each with `why`: the one that may be so for longest first."""
+    ages, now = ages_of(place), now_ms()
+    with reading(place) as catalogue:
+        found = doubts(catalogue.reader, ages, now)
+        first = sorted((min(why), row) for row, why in _asked(catalogue, found, asked).items())
+        whys = {row: {"why": [*found[row].values()]} for _, row in first[:limit]}
+        return _told(place, catalogue, whys)
+
+
+def _asked(catalogue: Catalogue, found: dict[int, T], asked: dict[str, Any]) -> dict[int, T]:
+    """Return those of memories that are of the category, source and scope asked for."""
+    if not asked:
+        return found
+    scopes = _scopes(catalogue, asked.get("scope"))
+    filters = Filters(category=asked.get("category"), source=asked.get("source"), scopes=scopes)
+    rows = catalogue.reader.filtered(found, filters)
+    return {row: one for row, one in found.items() if row in rows}
+
+
+def _told(place: Place, catalogue: Catalogue, more: Mapping[int, dict[str, Any]]) -> Records:
+    """Return memories, in the order of `more`, each with what that says of it."""
+    records = catalogue.memories([*more])
+    return [veiled(place, catalogue.reader, one["uid"], one | more[one["id"]]) for one in records]
+
+
+def print_stale(records: Records) -> None:
+    """Print what may be out of date, and why."""
+    memories(records, why=lambda one: "; ".join(one["why"]))
+    if not records:
+        text("nothing is out of date, as far as can be told")
+
+
+def least(place: Place, _: object = None, *, below: float = BOUND, limit: int | None = 20, **asked: Any) -> Records:
+    """Return the current memories worth less than `below` and not immune, the least first, with `worth` and `why`."""
+    now = now_ms()
+    with reading(place) as catalogue:
+        kept = keeping.kept(catalogue.reader, keeping.standings(catalogue.reader))
+        kept = _asked(catalogue, {row: one for row, one in kept.items() if not one.immune}, asked)
+        valued = sorted((worth(one, now), row) for row, one in kept.items())
+        first = [(value, row) for value, row in valued if value < below][:limit]
+        whys = {row: {"worth": round(value, 3), "why": reasons(kept[row], now)} for value, row in first}
+        return _told(place, catalogue, whys)
+
+
+def archived(place: Place, found: Sequence[Mapping[str, Any]], below: float) -> Records:
+    """Archive those of what `least` found that still are: what was used, said again or protected since is kept."""
+    still = {one["uid"] for one in least(place, below=below, limit=None)}
+    uids = [one["uid"] for one in found if one["uid"] in still]
+    return archive(place, uids, f"list --least: worth less than {below:g}")
+
+
+def archive(place: Place, parts: Sequence[str], why: str = "by hand") -> Records:
+    """Put memories out of recall, logged with `why`; return a record for each."""
+    return changed(
+        place, parts, "insights archive", lambda _, unit, memory, now: unit.forget(memory, now, "archive", why)
+    )
+
+
+def print_least(records: Records) -> None:
+    """Print what is least worth keeping, and why."""
+    memories(records, worth=lambda one: f"{one['worth']:.3f}", why=lambda one: "; ".join(one["why"]))
+    if not records:
+        text("no memory is worth so little")
+
+
+def about(place: Place, name: str, *, limit: int = 20, **asked: Any) -> Records:
+    """Return the newest memories that mention a name in their text, or as an entity."""
+    if not compared(name):
+        raise UsageError("there is no name to look for: give one, as it is written")
+    with reading(place) as catalogue:
+        asked["scopes"] = _scopes(catalogue, asked.pop("scope", None))
+        return _told(place, catalogue, {row: {} for row in catalogue.about((name,), Filters(**asked), limit)})
+
+
+def ages_of(place: Place) -> dict[str, str]:
+    """Return after how many days a memory of a category is old."""
+    return stale_ages(Settings.load(place.data))
+
+
+def doubts(reader: SqliteReader, ages: Mapping[str, str], now: int) -> dict[int, dict[int, str]]:
+    """Return since when, and why, each current memory may be out of date that may be."""
+    rows = keeping.standings(reader)
+    evidence = reader.evidence(row.id for row in rows)
+    changes = reader.changed_files((row.id for row in rows), now)
+    found = {row.id: dict(_reasons(row, evidence.get(row.id, ()), changes.get(row.id), ages, now)) for row in rows}
+    return {row: why for row, why in found.items() if why}
+
+
+def _reasons(
+    row: keeping.Standing,
+    evidence: Sequence[tuple[str, str, int]],
+    changed_at: int | None,
+    ages: Mapping[str, str],
+    now: int,
+) -> Iterator[tuple[int, str]]:
+    """Yield since when a memory may be out of date, and why."""
+    borne_out = keeping.last_borne_out(row, evidence)
+    reported = [at for kind, _, at in evidence if kind in AGAINST and at > borne_out]
+    old = borne_out + int(ages[row.category]) * DAY_MS if row.category in ages else now + 1
+    yield from ((at, label) for label, at in outdated(row.ends_at, changed_at, now).items())
+    if reported:
+        yield reported[0], "reported wrong or stale"
+    if old <= now:
+        yield old, f"{age(borne_out, now)} old, and nothing has borne it out since"
+
+
+def by_day(
+    place: Place, _: object = None, *, limit: int = 20, since: int | None = None, until: int | None = None
+) -> Records:
+    """Return the newest memories that came to hold from `since` on and before `until`, the newest last."""
+    with reading(place) as catalogue:
+        rows = [row for at, row in catalogue.latest(until, limit) if _within(at, since, until)]
+        return _described(catalogue, rows)
+
+
+def around(
+    place: Place,
+    part: str,
+    *,
+    limit: int = 20,
+    before: int | None = None,
+    after: int | None = None,
+    since: int | None = None,
+    until: int | None = None,
+) -> Records:
+    """Return a memory amid those that came to hold just before and after it. Raises UsageError for a hidden one."""
+    half = limit // 2
+    before, after = half if before is None else before, limit - 1 - half if after is None else after
+    with looking(place) as (catalogue, queue):
+        asked = one_memory(part, catalogue, queue, place.name)
+        found = catalogue.around(asked, before, after)
+        rows = [row for at, row in found if row == asked or _within(at, since, until)]
+        if asked not in rows:
+            raise UsageError(_hidden(part, catalogue.memories([asked])[0]["status"]))
+        return _described(catalogue, rows, asked)
+
+
+def _hidden(part: str, status: str) -> str:
+    """Say why a memory has no place in time."""
+    if status == "review":
+        return f"{part} is held back for review: approve it first with `memman review approve`"
+    return f"{part} is forgotten: `memman forget --undo {part}` brings it back"
+
+
+def _within(at: int, since: int | None, until: int | None) -> bool:
+    return (since is None or at >= since) and (until is None or at < until)
+
+
+def _described(catalogue: Catalogue, rows: Sequence[int], asked: int | None = None) -> Records:
+    """Describe memories: what took the place of each, what it came of and led to, and whether it is one asked about."""
+    memories = catalogue.memories(rows)
+    links = _causal(catalogue, rows)
+    others = {memory["superseded_by"] for memory in memories if memory["superseded_by"]} | {far for *_, far in links}
+    uids = {other["id"]: other["uid"] for other in catalogue.memories(sorted(others)) if other["status"] not in HIDDEN}
+    session = next((memory["origin"] for memory in memories if memory["id"] == asked), _PLACE)
+    return [
+        {name: memory[name] for name in _FIELDS}
+        | {"asked": memory["id"] == asked}
+        | {"same_session": memory["origin"] == session and not session.startswith(_PLACE)}
+        | {"superseded_by": uids.get(memory["superseded_by"])}
+        | {
+            name: [uids[far] for row, link, far in links if (row, link) == (memory["id"], name) and far in uids]
+            for name in ("because_of", "led_to")
+        }
+        for memory in memories
+    ]
+
+
+def _causal(catalogue: Catalogue, rows: Sequence[int]) -> Sequence[tuple[int, str, int]]:
+    """Return (row, how it is linked, to which row) of the causal edges at `rows`."""
+    return [
+        (edge.near, "led_to" if edge.src == edge.near else "because_of", edge.far)
+        for edge in catalogue.reader.edges(rows)
+        if edge.kind == "causal"
+    ]
+
+
+def _print_days(entries: list[dict[str, Any]]) -> None:
+    for day, of_day in groupby(entries, lambda entry: _local(entry, "%Y-%m-%d %A")):
+        text(day)
+        for entry in of_day:
+            text(_line(entry))
+
+
+def _line(entry: dict[str, Any]) -> str:
+    marks = [
+        labelled(entry, holds(entry)),
+        "same session" if entry["same_session"] and not entry["asked"] else "",
+        f"superseded by {short(entry['superseded_by'])}" if entry["superseded_by"] else "",
+        *(f"{said} {', '.join(map(short, entry[name]))}" for name, said in _LINKS.items() if entry[name]),
+    ]
+    sign = ">" if entry["asked"] else " "
+    head = f"{sign} {_local(entry, '%H:%M')} {short(entry['uid'])} {', '.join(filter(None, marks))}"
+    return f"{head}: {_said(entry)}"
+
+
+def _said(entry: dict[str, Any]) -> str:
+    """Give the memory asked about whole, of the others a summary or their beginning."""
+    if entry["asked"]:
+        return clean(entry["text"], WIDE)
+    return clean(f"{entry['summary']}…" if entry["summary"] else entry["text"], _LONGEST)
+
+
+def _local(entry: dict[str, Any], form: str) -> str:
+    return time.strftime(form, time.localtime(entry["valid_from"] / 1000))
+
+
+# How memories are found for a form of the list, '' for the plain one, and printed.
+_LISTS: dict[str, tuple[Callable[..., Records], Callable[[Records], None]]] = {
+    "": (listed, _print_listed),
+    "stale": (stale, print_stale),
+    "least": (least, print_least),
+    "about": (about, memories),
+    "around": (around, _print_days),
+    "by_day": (by_day, _print_days),
+}
+
+# No function of Python's can have the verb's name; nor may this module name Python's own `list`.
+globals()["list"] = listing

@@ -1,0 +1,234 @@
+"""`memman show`: all that is known of a memory: what it says, where it comes from, what became of it, what is near."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from memman.belief import reliability, sessions
+from memman.commands.hot import recall_options
+from memman.commands.inbox import why_held
+from memman.commands.log import change, lines_of
+from memman.commands.memories import Named, Records, all_named, veiled
+from memman.commands.place import Place, looking
+from memman.commands.printing import aged, apart, holds, labelled, pairs, printed, short, table, tallied, text, when
+from memman.commands.verb import json_option, verb
+from memman.config.scope import PERSONAL
+from memman.model.errors import UnknownId, UsageError
+from memman.model.plural import counted
+from memman.queue.view import QueueView
+from memman.store.sqlite import doubts, keeping, lineage, shown, typed
+from memman.store.sqlite.catalogue import Catalogue
+
+# Related memories that are told.
+_NEAR = 10
+# What a version's own line says, and its changes need not.
+_SAID = ("text", "category", "importance", "entities", "valid_from")
+
+
+@verb("show")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--query", metavar="TEXT", help="Show why `recall TEXT` shows what it shows, and of ID its place there.")
+@recall_options
+@json_option
+def show(place: Place, ids: Sequence[str], query: str | None = None, *, as_json: bool = False, **given: Any) -> None:
+    """Show all that is known of memories or queued notes: where from, their history, and what is near.
+
+    In the history `>` marks the memory itself; versions before it come first. What you typed is shown to people only,
+    and what its note said, while the queue still has it.
+
+    With --query show what put each hit of that recall where it stands, and of each ID its place, or which options
+    would show it. The other options are those of `recall`.
+    """
+    if query is not None:
+        from memman.commands.explain import explain
+
+        explain(place, query, ids, given, as_json=as_json)
+        return
+    if options := [name for name, value in given.items() if value not in {None, False}]:
+        raise UsageError(f"--{options[0].replace('_', '-')} goes with --query")
+    if not ids:
+        raise UsageError("give an ID, or a question with --query")
+    records = aged(place, known(place, ids))
+    if not printed(records, as_json=as_json):
+        apart(records, lambda record: (_note if record["kind"] == "note" else _memory)(record))
+
+
+def known(place: Place, parts: Sequence[str]) -> Records:
+    """Return all that is known of each memory, or of each note that waits, that an id names."""
+    records = described(place, parts)
+    with looking(place) as (catalogue, queue):
+        return [one if one["kind"] == "note" else one | _background(place, one, catalogue, queue) for one in records]
+
+
+def described(place: Place, parts: Sequence[str]) -> Records:
+    """Return what is said of each memory, or of each note that waits, that an id names, and how it stands."""
+    with looking(place) as (catalogue, queue):
+        records = []
+        for one in all_named(parts, catalogue, queue, place.name):
+            records += _described(place, one, catalogue, queue)
+        return records
+
+
+def _described(place: Place, one: Named, catalogue: Catalogue, queue: QueueView) -> Records:
+    if one.note:
+        return [{"kind": "note"} | queue.show(one.note)]
+    return [_standing(place, record, catalogue) for record in catalogue.memories(one.memories)]
+
+
+def _standing(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    row = record["id"]
+    after = catalogue.successors(row)
+    behind = catalogue.behind()
+    newer = {old: new for old, new in catalogue.doubtful().items() if old not in behind}
+    pairs = {*newer, *newer.values(), *behind, *behind.values()}
+    others = {other["id"]: other for other in catalogue.memories(sorted(pairs))}
+    uids = {row: other["uid"] for row, other in others.items()}
+    before = others.get(behind.get(row, 0), {})
+    extra: dict[str, Any] = {
+        "superseded_by": after[0]["uid"] if after else None,
+        "maybe_replaced_by": uids.get(newer.get(row, 0)),
+        "maybe_replaces": [uids[old] for old, new in newer.items() if new == row],
+        "stands_behind": before.get("uid"),
+        "until": before.get("ends_at"),
+        "stands_before": [uids[old] for old, new in behind.items() if new == row],
+        "against": [uid for _, uid, _ in catalogue.reader.contradicts([row]).get(row, ())],
+        "contradicted_by": _contradicted_by(catalogue, row),
+        "protected": catalogue.reader.protected_since(row),
+        "edges": catalogue.edge_counts(row),
+        "verified_at": keeping.verified(catalogue.reader, row),
+        "files": {file.path: file.changed_at for file in keeping.files_of(catalogue.reader, row)},
+        "evidence": (evidence := catalogue.reader.evidence([row]).get(row, [])),
+        "reliability": reliability(*sessions(evidence)) if evidence else None,
+        "provenance": catalogue.receipt(record["note"]),
+        **_authorship(catalogue, row),
+    }
+    return (
+        {"kind": "memory"}
+        | veiled(place, catalogue.reader, record["uid"], record | why_held(catalogue, record))
+        | extra
+    )
+
+
+def _contradicted_by(catalogue: Catalogue, row: int) -> list[str]:
+    said = doubts.claimed(catalogue.reader.db)
+    return [one["uid"] for one in catalogue.memories([new for old, new, _ in said if old == row])]
+
+
+def _authorship(catalogue: Catalogue, row: int) -> dict[str, str]:
+    """Say who wrote a memory, for whom, and who retired it, '' where the store is shared with nobody."""
+    known = catalogue.reader.authorship([row]).get(row)
+    names = ("author", "visibility", "retired_by")
+    return dict(zip(names, known[1:], strict=True)) if known else dict.fromkeys(names, "")
+
+
+def _background(place: Place, record: dict[str, Any], catalogue: Catalogue, queue: QueueView) -> dict[str, Any]:
+    """Return where a memory comes from, what is related, its versions and where it was shown."""
+    from memman.commands import graph
+
+    db, row = catalogue.reader.db, record["id"]
+    versions = [
+        veiled(place, catalogue.reader, one["uid"], one)
+        | {"asked": one["id"] == row, "changes": lines_of(place, catalogue, one["uid"])}
+        for one in catalogue.memories(lineage.lineage(db, row))
+    ]
+    return {
+        "said": "" if place.agent else _said(queue, record["note"]),
+        "typed": "" if place.agent else typed.behind(db, row),
+        "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
+        "related": graph.related(place, record["uid"], limit=_NEAR)["related"],
+        "history": versions,
+        "shown": shown.of(db, row),
+    }
+
+
+def _said(queue: QueueView, note: str) -> str:
+    """Return what a note said, '' where the queue keeps it no more."""
+    try:
+        return str(queue.show(queue.find(note))["text"])
+    except UnknownId:
+        return ""
+
+
+def _memory(record: dict[str, Any]) -> None:
+    came = record["provenance"] or {}
+    until = when(record["valid_to"])
+    pairs(
+        {
+            "id": record["uid"],
+            "text": record["text"],
+            "summary": record["summary"],
+            "status": record["status"],
+            "superseded by": record["superseded_by"],
+            "maybe replaced by": record["maybe_replaced_by"],
+            "maybe replaces": ", ".join(record["maybe_replaces"]),
+            "stands behind": f"{record['stands_behind']} until {when(record['until'])}" if record["until"] else "",
+            "stands before": ", ".join(record["stands_before"]),
+            "against": ", ".join(record["against"]),
+            "contradicted by": ", ".join(record["contradicted_by"]),
+            "protected": "since " + when(record["protected"]) if record["protected"] else "",
+            "category": f"{record['category']}, importance {record['importance']}",
+            "entities": ", ".join(record["entities"]),
+            "keywords": ", ".join(record["keywords"]),
+            "scope": record["scope"] or PERSONAL,
+            **{name.replace("_", " "): record[name] for name in ("author", "visibility", "retired_by")},
+            "valid": f"from {when(record['valid_from'])}" + (f" to {until}" if until else ""),
+            "recorded": when(record["recorded_at"]),
+            "retired": when(record["retired_at"]),
+            "holds until": when(record["ends_at"]),
+            "verified": when(record["verified_at"]),
+            "files": ", ".join(path + (" (changed since)" if at else "") for path, at in record["files"].items()),
+            "evidence": _evidence(record),
+            "source": labelled(record),
+            "held back": record.get("why", ""),
+            "note": record["note"],
+            "said": record["said"],
+            "you said": record["typed"],
+            **{name: came.get(name) for name in ("agent", "session", "cwd", "repository", "revision", "host", "user")},
+            "drain": came.get("drain"),
+            "made by": _makers(record["models"]) or ("the built-in models" if came.get("models") else ""),
+            "edges": tallied(record["edges"]),
+            "shown": counted(record["uses"], "time"),
+        }
+    )
+    if near := [(one["says"] or one["kind"], *_row(one)) for one in record["related"]]:
+        text("related")
+        table([("", *row) for row in near])
+    text("history")
+    for one in record["history"]:
+        text(f"{'>' if one['asked'] else ' '} {short(one['uid'])}  {labelled(one, one['status'])}: {one['text']}")
+        for line in one["changes"]:
+            told = change(line | {side: _stand(line[side]) for side in ("before", "after")})
+            text(f"    {when(line['at'])}  {line['verb']:<9}  {told}".rstrip())
+    for one in record["shown"]:
+        where = " ".join(filter(None, (one["way"], one["agent"], one["session"])))
+        text(f"  {when(one['at'])}  shown      {where}, {counted(one['times'], 'time')}, {one['tokens']} tokens")
+
+
+def _row(record: dict[str, Any]) -> tuple[str, str, str]:
+    status = "" if record["status"] == "current" else f"({record['status']}) "
+    return short(record["uid"]), labelled(record, holds(record)), status + record["text"]
+
+
+def _evidence(record: dict[str, Any]) -> str:
+    """Write who bore a memory out, or spoke against it."""
+    kinds = Counter(kind for kind, _, _ in record["evidence"])
+    return f"reliability {record['reliability']:.2f}: {tallied(kinds)}" if kinds else ""
+
+
+def _note(record: dict[str, Any]) -> None:
+    shown = ("text", "state", "category", "importance", "entities", "replaces", "source", "agent", "session", "cwd")
+    rest = ("repository", "revision", "host", "user", "error")
+    times = {"queued": when(record["queued_at"])}
+    pairs({"note": record["uid"]} | {name: record[name] for name in shown} | times | {n: record[n] for n in rest})
+
+
+def _stand(side: dict[str, Any] | None) -> dict[str, Any]:
+    """Leave out what the version's own line says."""
+    return {name: said for name, said in (side or {}).items() if name not in _SAID}
+
+
+def _makers(models: dict[str, str]) -> str:
+    return ", ".join(f"{stage}: {model}" for stage, model in models.items())
