@@ -29,7 +29,6 @@ from memman.judge.judge import Judge
 from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Note, Provenance
 from memman.model.uid import new_uid
-from memman.model.vocabulary import MAYBE
 from memman.pipeline import PIPELINE
 from memman.pipeline.comparison import stems
 from memman.pipeline.plan import Plan, Tools
@@ -73,6 +72,11 @@ class Desk:
         rows = list(self.store.db.execute(_MEMORIES))
         return [row for row in rows if row[3] == note] if note else rows
 
+    def marked(self, uid: str) -> bool:
+        """Whether a memory is marked as maybe replaced."""
+        sql = "SELECT 1 FROM mark JOIN memory m ON m.id = memory WHERE uid = ? AND maybe IS NOT NULL"
+        return bool(self.store.db.execute(sql, (uid,)).get)
+
     def shown(self, question: str) -> list[tuple[str, bool]]:
         """Return the texts that recall shows for a question, and whether each is said to be maybe replaced."""
         hits = outstanding(found(self.data, "default", question, Filters(), LIMIT, None))
@@ -93,7 +97,7 @@ def facts(folder: Path, work: str) -> Iterator[Line]:
     for line in _lines(folder, "facts"):
         desk.tell(line["text"])
     for uid, text, status, _ in desk.memories():
-        retired, marked = status != "current", bool(desk.store.reader.meta(MAYBE + uid))
+        retired, marked = status != "current", desk.marked(uid)
         yield {"part": "facts", "text": text, "retired": retired, "marked": marked, "right": not retired}
     desk.store.close()
 
@@ -106,7 +110,7 @@ def replaced(folder: Path, work: str) -> Iterator[Line]:
     news = [desk.tell(item["after"]) for item in items]
     by = dict(desk.store.db.execute("SELECT o.note, n.note FROM memory o JOIN memory n ON n.id = o.superseded_by"))
     gone = {note for _, _, status, note in desk.memories() if status != "current"}
-    marked = {note for uid, _, _, note in desk.memories() if desk.store.reader.meta(MAYBE + uid)}
+    marked = {note for uid, _, _, note in desk.memories() if desk.marked(uid)}
     for n, item in enumerate(items):
         shown = desk.shown(item["question"])
         retired = olds[n] in gone
@@ -193,13 +197,13 @@ def histories(folder: Path, work: str) -> Iterator[Line]:
                 "entry": at,
                 "by": ender,
                 "retired": status == "superseded",
-                "marked": bool(desk.store.reader.meta(MAYBE + uid)),
+                "marked": desk.marked(uid),
                 "ended": at in ended,
                 "right": status != "superseded" or (ender is not None and ender >= ended.get(at, len(entries))),
             }
         for earlier in ended:
             its = [(uid, status) for uid, _, status, note in memories if entries[note] == earlier]
-            seen = any(status == "superseded" or desk.store.reader.meta(MAYBE + uid) for uid, status in its)
+            seen = any(status == "superseded" or desk.marked(uid) for uid, status in its)
             yield {"part": "ended", "entry": line["entries"][earlier], "right": seen}
         desk.store.close()
 

@@ -5,7 +5,7 @@ import asyncio
 from memman.judge.retirement import MAYBE as UNSURE
 from memman.judge.retirement import NOT, Retirement
 from memman.model.records import Candidate, Fingerprint
-from memman.model.vocabulary import JUDGE, MAYBE
+from memman.model.vocabulary import JUDGE
 from memman.pipeline.candidates import closest
 from memman.pipeline.judged import JudgedVectors
 from memman.store.sqlite import vectors
@@ -48,6 +48,7 @@ APART = [
     ("Topic orders.v2 has 24 partitions.", "Topic orders.v3 has 48 partitions."),
     ("SSH on the shared server is on port 2222.", "FTP on the shared server is on port 2121."),
 ]
+MARKED = "SELECT o.uid, n.uid FROM mark JOIN memory o ON o.id = memory JOIN memory n ON n.id = maybe"
 CHANGED = ("The API listens on port 8080.", "The API listens on port 9090.")
 
 
@@ -56,7 +57,7 @@ def test_what_is_said_of_another_thing_makes_nothing_doubtful(box):
     for pair in APART:
         told(box, *pair)
     assert current(box) == [text for pair in APART for text in pair]
-    assert box.store(f"SELECT key FROM meta WHERE key GLOB '{MAYBE}*'") == []
+    assert box.store(MARKED) == []
     told(box, *CHANGED)
     assert current(box)[-1] == CHANGED[1]
     assert CHANGED[0] not in current(box)
@@ -69,7 +70,7 @@ def test_without_the_judge_both_stay(box):
     box.remember("Always run make lint before committing.", channel="turn", reply="Done.")
     box.drain()
     assert current(box) == ["Sessions expire after 30 minutes.", "Sessions now expire after 8 hours."]
-    assert box.store(f"SELECT key FROM meta WHERE key GLOB '{MAYBE}*'") == []
+    assert box.store(MARKED) == []
     assert box.store(JUDGED) == []
 
 
@@ -79,7 +80,7 @@ def test_what_is_unsure_is_marked_and_both_stay(box, monkeypatch):
     told(box, *OTHERS, "Sessions expire after 30 minutes.", "Sessions now expire after 8 hours.")
     assert len(current(box)) == len(OTHERS) + 2
     old, new = box.store("SELECT uid FROM memory WHERE text LIKE 'Sessions%' ORDER BY id")
-    assert box.store(f"SELECT key, value FROM meta WHERE key GLOB '{MAYBE}*'") == [(MAYBE + old, new)]
+    assert box.store(MARKED) == [(old, new)]
     hits = box.hits("when do sessions expire")
     assert [hit.row.uid for hit in hits][:2] == [new, old]
     assert hits[1].maybe_replaced_by == new
@@ -89,7 +90,7 @@ def test_an_old_memory_that_shares_no_word_is_offered(box):
     """The judge's vector finds what neither words nor the built-in vector would put first."""
     told(box, *OTHERS, "We store images in GCS.", "pictures: R2 since the egress bill")
     offered = box.store("SELECT text, status FROM memory WHERE text LIKE '%GCS%'")
-    marked = box.store(f"SELECT count(*) FROM meta WHERE key GLOB '{MAYBE}*'") != [0]
+    marked = box.store(MARKED) != []
     assert offered == [("We store images in GCS.", "superseded")] or marked
 
 
