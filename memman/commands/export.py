@@ -1,16 +1,22 @@
-"""`memman export`."""
+"""`memman export`: memories taken out to a file or a folder."""
 
+import os
 import sys
+from collections.abc import Iterator
 
 import click
 
+from memman.commands.place import Place, looking, reading
 from memman.commands.printing import complain, text
-from memman.commands.verb import Command, place, store_option
-from memman.model.errors import UsageError
+from memman.commands.verb import verb
+from memman.config.places import make_folder, put_file
+from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
+from memman.portable import git as repositories
+from memman.portable import lines, markdown
 
 
-@click.command(cls=Command)
+@verb()
 @click.argument("path", required=False, type=click.Path())
 @click.option(
     "--format",
@@ -22,32 +28,73 @@ from memman.model.plural import counted
 )
 @click.option("--git", is_flag=True, help="With markdown: commit the folder, which becomes a git repository.")
 @click.option("--vectors", is_flag=True, help="With the vectors of embedders other than the built-in one.")
-@store_option
-def export(path: str | None, form: str, git: bool, vectors: bool) -> None:
+def export(
+    place: Place, path: str | None = None, form: str = "jsonl", *, git: bool = False, vectors: bool = False
+) -> None:
     """Write a store's memories to a file, or to standard output: a JSON object a line.
 
     With all that recall depends on, and what is superseded, forgotten and held back, but without secrets.
     `memman import` takes it in; `-` is standard output. A folder of Markdown is for people: a file a memory, linked to
     one another.
     """
-    from memman.govern import portability as govern
-
-    here, path = place(), None if path == "-" else path
+    path = None if path == "-" else path
     if form == "markdown":
         if path is None:
             raise UsageError("which folder? memman export --format markdown FOLDER")
         if vectors:
             raise UsageError("--vectors goes with --format jsonl: Markdown has none")
-        done = govern.unfolded(here, path, repository=git)
+        done = unfolded(place, path, repository=git)
         text(f"{counted(len(done.written), 'file')} written, {len(done.removed)} removed")
         for name in done.edited:
             text(f"edited, and left as it is: {name}; `memman import {path}` takes it in")
     elif git:
         raise UsageError("--git commits a folder of Markdown: give --format markdown too")
     elif path is None:
-        for line in govern.written(here, vectors=vectors):
+        for line in written(place, vectors=vectors):
             sys.stdout.write(line)
     else:
-        govern.saved(here, path, vectors=vectors)
-    if count := govern.waiting(here):
+        saved(place, path, vectors=vectors)
+    if count := waiting(place):
         complain(f"{counted(count, 'note')} still in the queue, not exported: `memman scheduler drain` stores them")
+
+
+def written(place: Place, *, vectors: bool = False) -> Iterator[str]:
+    """Yield the lines of a store's export. Raises UnknownStore."""
+    with reading(place) as catalogue:
+        yield from lines.written(place.name, catalogue, vectors=vectors)
+
+
+def saved(place: Place, path: str, *, vectors: bool = False) -> None:
+    """Write a store's export to a private file, over an older export only, or into a pipe. Raises CannotWrite."""
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.writelines(written(place, vectors=vectors))
+            return
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                ours = lines.ours(file.readline())
+            if not ours and os.path.getsize(path):
+                raise UsageError(f"{path} is there already and no export of memman: give another name")
+        put_file(os.path.abspath(path), "".join(written(place, vectors=vectors)))
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "another file is there, which is not text"
+        raise CannotWrite(f"{path} could not be written ({why})") from error
+
+
+def unfolded(place: Place, folder: str, *, repository: bool) -> markdown.Refreshed:
+    """Bring a folder of Markdown up to date; with `repository` it is made one of git, and the changes are committed."""
+    folder = os.path.abspath(folder)
+    try:
+        make_folder(folder)
+    except OSError as error:
+        raise CannotWrite(f"{folder} could not be made ({error.strerror})") from error
+    if repository:
+        repositories.begin(folder)
+    return markdown.kept(place.data, place.name, folder)
+
+
+def waiting(place: Place) -> int:
+    """Count the notes that are no memories yet, and in no export."""
+    with looking(place) as (_, queue):
+        return len(queue.of(place.name))

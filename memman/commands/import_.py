@@ -1,74 +1,138 @@
-"""`memman import`."""
+"""`memman import`: memories brought in from files, after a look at what would come in."""
 
-from collections.abc import Iterator
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+import os
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 
 import click
 
+from memman.belief import STEER, USER, allowed
 from memman.commands.person import choose, confirm
-from memman.commands.printing import complain, printed, text
-from memman.commands.verb import Command, data_options, place
+from memman.commands.place import Place, expected, standing
+from memman.commands.printing import complain, lines, printed, text
+from memman.commands.verb import json_option, verb
 from memman.config import stores
-from memman.config.scope import missing
+from memman.config.drain_by_write import ask
+from memman.config.env import Settings
+from memman.config.ignore import ignored
+from memman.config.schedule import refuse_stopped
+from memman.config.scope import PERSONAL, Here, asked, is_name, label, missing, parted, sees
+from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
-
-if TYPE_CHECKING:
-    from memman.govern.portability import Preview
+from memman.pipeline.injection import steering
+from memman.portable import notes, restore
+from memman.portable.formats import recognised
+from memman.portable.incoming import Format, Found, Item
+from memman.providers.build import builtin_llm
+from memman.secrets import legible
+from memman.store.records import TEXT
 
 _FORMATS = ("memman", "markdown", "rules", "codex", "hermes", "openclaw", "claude-code", "claude-mem", "mem0", "text")
 _WHOSE = "Are these your own words, to be trusted as yours? Answer no for a file that others wrote, too."
+# Texts that a preview shows, and repositories that are not known here.
+_SAMPLES, _NAMED = 3, 5
 
 
-@click.command("import", cls=Command)
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a person asks of an import.
+
+    `form` is the format, '' for the one that is recognised, `mine` whether the words are their own, `scope` what they
+    hold for, and `purged` whether what was purged may come back.
+    """
+
+    form: str = ""
+    mine: bool = False
+    scope: str = ""
+    purged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an import would do; `nowhere`: what would be recalled nowhere, `asks`: whether to ask whose words it is."""
+
+    form: str
+    what: str
+    new: dict[str, int]
+    left: dict[str, int]
+    samples: tuple[str, ...]
+    lacks: tuple[str, ...]
+    held: int = 0
+    nowhere: tuple[str, ...] = ()
+    asks: bool = False
+    partial: str = ""
+
+    @property
+    def count(self) -> int:
+        """How many memories and rules, or notes, would come in."""
+        return sum(self.new.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file or folder that was read, and what would become of it."""
+
+    found: Found
+    preview: Preview
+    items: Mapping[str, Item] = field(default_factory=dict)
+
+
+@verb("import")
 @click.argument("path", type=click.Path())
 @click.option("--format", "form", type=click.Choice(_FORMATS), help="What PATH is; default: what it looks like.")
 @click.option("--dry-run", is_flag=True, help="Say what would come in, and change nothing.")
 @click.option("--mine", is_flag=True, help="These are your own words: trust them as yours.")
 @click.option("--scope", metavar="SCOPE", help="What notes hold for: personal, repository or path:FOLDER.")
 @click.option("--include-purged", is_flag=True, help="Bring back what was purged, too.")
-@data_options
+@json_option
 def import_(
-    path: str, form: str | None, dry_run: bool, mine: bool, scope: str | None, include_purged: bool, as_json: bool
+    place: Place,
+    path: str,
+    form: str | None = None,
+    scope: str | None = None,
+    *,
+    dry_run: bool = False,
+    mine: bool = False,
+    include_purged: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Bring in memories from an export, another tool or a text file, after a look at what would come in.
 
     What a store has already is left as it is, so that a second import adds nothing. An export of memman is restored as
     it was, and what was purged there is purged here; anything else is queued as notes.
     """
-    from memman.govern import portability as govern
-
-    here, wanted = place(), govern.Wanted(form or "", mine, scope or "", include_purged)
-    was = govern.read(here, path, wanted)
+    wanted = Wanted(form or "", mine, scope or "", include_purged)
+    was = read(place, path, wanted)
     told = list(_told(was.preview))
     if was.preview.asks and not dry_run and choose(_WHOSE, {"y": "yes", "n": "no"}, told) == "yes":
         wanted = replace(wanted, mine=True)
-        was = govern.read(here, path, wanted)
+        was = read(place, path, wanted)
         told = list(_told(was.preview))
     count = 0
     if not dry_run and was.preview.count:
         back = ", with what was purged" if include_purged else ""
         confirm(f"Import these {was.preview.count}{back}?", listed=told)
-        count = govern.imported(here, was, wanted)
+        count = imported(place, was, wanted)
     if folder := count and scope and missing(scope, stores.here()):
         complain(f"imported, but no session will begin with it: there is no folder {folder}")
     if printed(asdict(was.preview) | {"imported": count}, as_json=as_json):
         return
-    for line in told if dry_run or not was.preview.count else ():
-        text(line)
+    lines(told if dry_run or not was.preview.count else ())
     if not dry_run:
         ruled = f", {counted(was.preview.new['rule'], 'rule')}" if was.preview.new.get("rule") else ""
-        purged = f", {gone} purged" if (gone := was.preview.new.get(govern.PURGES)) else ""
+        purged = f", {gone} purged" if (gone := was.preview.new.get(restore.PURGES)) else ""
         text(f"imported {counted(count, 'memory' if was.found.export else 'note')}{ruled}{purged}")
-    for line in (*_missing(was.preview), *filter(None, (was.preview.partial,)), *was.preview.nowhere) if count else ():
-        text(line)
+    if count:
+        lines((*_missing(was.preview), *filter(None, (was.preview.partial,)), *was.preview.nowhere))
 
 
 # No function of Python's can have the verb's name.
 globals()["import"] = import_
 
 
-def _told(preview: "Preview") -> Iterator[str]:
+def _told(preview: Preview) -> Iterator[str]:
     """Say what would come in, what would not, and why."""
     yield f"{preview.what}: {preview.count} to import"
     if preview.partial:
@@ -83,7 +147,104 @@ def _told(preview: "Preview") -> Iterator[str]:
     yield from (f"for example: {said}" for said in preview.samples)
 
 
-def _missing(preview: "Preview") -> Iterator[str]:
+def _missing(preview: Preview) -> Iterator[str]:
     """Say what does not come in, and why."""
     yield from (f"left out, {name}: {count}" for name, count in preview.left.items() if count)
     yield from (f"not carried: {said}" for said in preview.lacks)
+
+
+def read(place: Place, path: str, wanted: Wanted) -> Reading:
+    """Read what is to be imported, and say what would become of it. Raises UsageError, UnknownStore and CannotWrite."""
+    asked(wanted.scope or None)
+    form = recognised(path, wanted.form)
+    expected(place)
+    found = form.read(os.path.abspath(path))
+    if found.export and wanted.scope:
+        raise UsageError("memories of an export keep the scope that they have: leave --scope out")
+    return _rows(place, form, found, wanted) if found.export else _notes(place, form, found, wanted)
+
+
+def imported(place: Place, was: Reading, wanted: Wanted) -> int:
+    """Bring in what was read; return how many memories or notes are new."""
+    refuse_stopped(place.data, "import")
+    if was.found.export:
+        count = restore.restored(place.data, place.name, was.found.export, purged=wanted.purged)
+    else:
+        count = notes.queued(place.data, place.name, was.preview.form, was.items, _stamp())
+    ask(place.data)
+    return count
+
+
+def _rows(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
+    assert found.export is not None  # noqa: S101 - the caller's own contract
+    plan = restore.planned(place.data, place.path, found.export, purged=wanted.purged)
+    left = {"here already": plan.here, "purged": len(plan.purged)}
+    samples = tuple(parts[TEXT]["text"] for parts in [*plan.memories.values()][:_SAMPLES])
+    return Reading(found, Preview(form.name, form.what, plan.counted(), left, samples, found.lacks))
+
+
+def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
+    scope, here = asked(wanted.scope or None), standing()
+    if scope not in ("", PERSONAL) and not here.repository:
+        raise UsageError("what is said at home holds everywhere: go to the folder that it is imported for")
+
+    def settled(item: Item) -> Item:
+        # A file that is imported may lie in any folder; only a repository is what it is about.
+        whose = here.repository if scope else item.repository or ("" if here.alone else here.repository)
+        said = replace(item, text=legible(item.text), scope=scope or item.scope)
+        said = replace(said, repository="" if said.scope == PERSONAL else whose)
+        return replace(said, source=USER, lifted=item.source != USER) if wanted.mine else said
+
+    texts = [item for item in found.items if item.text.strip()]
+    excluded = {folder: _excluded(place.data, folder) for folder in {item.folder for item in texts}}
+    items = [settled(item) for item in texts if not excluded[item.folder]]
+    fresh, left = notes.sorted_out(place.data, place.name, place.path, form.name, items, purged=wanted.purged)
+    left["without a text"] = len(found.items) - len(texts)
+    left.update(f"of an excluded folder ({why})" for item in texts if (why := excluded[item.folder]))
+    new = list(fresh.values())
+    judge = builtin_llm(Settings.load(place.data, place.name)).judge
+    held = sum(map(bool, steering(judge, [item.text for item in new if not allowed(item.source, STEER)])))
+    samples = tuple(item.text for item in new[:_SAMPLES])
+    kinds = {
+        "of your own": sum(item.source == USER for item in new),
+        "imported": sum(item.source != USER for item in new),
+    }
+    asks = form.personal and not wanted.mine and kinds["imported"] > 0
+    told = {kind: count for kind, count in kinds.items() if count}
+    nowhere = [*_nowhere(new, here)]
+    if more := nowhere[_NAMED:]:
+        nowhere[_NAMED:] = [f"and {len(more)} more like these"]
+    preview = Preview(
+        *(form.name, form.what, told, dict(left), samples, found.lacks, held, tuple(nowhere), asks, found.partial)
+    )
+    return Reading(found, preview, fresh)
+
+
+def _excluded(data: str, folder: str) -> str:
+    """Return why nothing of a folder is to be remembered, '' where it may be."""
+    try:
+        return ignored(data, folder) if folder else ""
+    except (OSError, CannotWrite) as error:
+        return str(error)
+
+
+def _nowhere(items: Iterable[Item], here: Here) -> Iterator[str]:
+    """Say which items hold for a name or a folder of no repository that is known, and what has them recalled."""
+    for (whose, known), count in Counter((one.repository, bool(one.folder)) for one in items if one.repository).items():
+        folder = parted(whose)[0]
+        if sees(here, whose, "", inside=False) or not (folder.startswith("/") or is_name(whose)):
+            continue
+        said = f"{counted(count, 'note')} of {label(whose, '')}"
+        if is_name(whose):
+            name = shlex.quote(label(whose, ""))
+            yield f"{said}: recalled only in a repository of that name: `memman scope name {name}` there gives it"
+        elif not os.path.isdir(folder):
+            why = "there is no folder" if known else "its folder is not known, perhaps"
+            mends = "`--scope personal` has them hold everywhere, `--scope repository` in the one around this folder"
+            yield f"{said}: recalled nowhere, because {why} {folder}; {mends}"
+
+
+def _stamp() -> dict[str, str]:
+    """Return where an import is made."""
+    user = os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid())
+    return {"host": os.uname().nodename, "user": user, "cwd": os.getcwd(), "revision": ""}

@@ -108,7 +108,7 @@ def listing(place: Place, limit: int, *, as_json: bool = False, **asked: Any) ->
     value, archives = said.pop(form, None), said.pop("archive", False)
     said |= {name: moment(said[name], name) for name in ("since", "until") if name in said}
     find, show = _LISTS[form]
-    if form == "around":
+    if form == "around" or archives:
         records = find(place, value, limit=limit, **said)
     else:
         records = limited(lambda most: find(place, value, limit=most, **said), limit)

@@ -38,11 +38,13 @@ def as_data(record: Any) -> None:
 
 
 def _plain(record: Any) -> Any:
-    """Make dicts of records that are classes."""
+    """Make dicts of records that are classes, and lists of tuples, at any depth."""
     if is_dataclass(record) and not isinstance(record, type):
-        return asdict(record)
-    if hasattr(record, "_asdict"):
-        return {name: _plain(value) for name, value in record._asdict().items()}
+        record = asdict(record)
+    elif hasattr(record, "_asdict"):
+        record = record._asdict()
+    if isinstance(record, Mapping):
+        return {name: _plain(value) for name, value in record.items()}
     return [_plain(one) for one in record] if isinstance(record, (list, tuple)) else record
 
 

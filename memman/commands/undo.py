@@ -1,52 +1,78 @@
-"""`memman undo`."""
+"""`memman undo`: take back notes, sessions, drains, or all since a time; and take that back again."""
 
-from typing import Any
+import json
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from memman.belief import FEEDBACK
 from memman.clock import now_ms
+from memman.commands import scope as naming
+from memman.commands.memories import checked, named
 from memman.commands.person import confirm
+from memman.commands.place import Place, expected, reading, writing
 from memman.commands.printing import acted, printed, short, table, text, when
-from memman.commands.verb import Command, data_options, place
-from memman.model.errors import UsageError
+from memman.commands.scope import Naming, back
+from memman.commands.verb import json_option, verb
+from memman.config.schedule import refuse_stopped
+from memman.config.scope import PERSONAL, label
+from memman.hot.moment import moment
+from memman.locks import quiet, steady
+from memman.model.errors import AmbiguousId, UnknownId, UsageError
+from memman.model.records import Note, Provenance
+from memman.model.text import SHORT_ID
+from memman.model.vocabulary import HIDDEN, UNDONE
+from memman.queue.notes import Queue
+from memman.queue.view import QueueView
+from memman.store import records
+from memman.store.sqlite import index, record_log
+from memman.store.sqlite import undo as log
+from memman.store.sqlite.catalogue import Catalogue, freshness
+from memman.store.sqlite.index import RULE
+from memman.upkeep.rules import publish
+
+if TYPE_CHECKING:
+    from memman.store.sqlite.reader import SqliteReader
+    from memman.store.sqlite.store import SqliteStore
+    from memman.store.sqlite.undo import Changed
+    from memman.store.sqlite.unit import SqliteUnit
 
 LIST = "list"
 
 
-@click.command(cls=Command)
+@verb()
 @click.argument("id_", required=False, metavar="[ID | list]")
 @click.option("--session", metavar="S", help="Undo all that a session wrote, forgot and reported.")
 @click.option("--drain", metavar="D", help="Undo all that one drain stored; `last` is the newest.")
 @click.option("--since", metavar="TIME", help="Undo all since: 2026-11-01T10:00, 7d, 2h, yesterday.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be undone.")
-@data_options
-def undo(
-    id_: str | None, session: str | None, drain: str | None, since: str | None, dry_run: bool, as_json: bool
-) -> None:
+@json_option
+def undo(place: Place, *, dry_run: bool = False, as_json: bool = False, **meant: str | None) -> None:
     """Take back a write, a session, a drain, or everything since a time; an undo can be undone by its own id.
 
     ID is a note, a memory (everything its note did), or an earlier undo; `memman undo list` shows these.
     """
-    from memman.govern import undo as govern
-    from memman.govern.undo import Asked
-    from memman.hot.moment import moment
-
-    if sum(said is not None for said in (id_, session, drain, since)) != 1:
+    said = {name.rstrip("_"): value for name, value in meant.items() if value is not None}
+    if len(said) != 1:
         raise UsageError("give one of: an ID, list, --session, --drain or --since")
-    where = place()
-    if id_ == LIST:
-        _list(govern.listed(where), as_json=as_json)
+    if said == {"id": LIST}:
+        records = listed(place)
+        if not printed(records, as_json=as_json):
+            table([_row(record) for record in records])
         return
-    moment_ = None if since is None else moment(since, "since")
-    if moment_ is not None and moment_ > now_ms():
-        raise UsageError(f"--since {since} is still to come: nothing was stored since then")
-    asked = Asked(id_ or "", session or "", drain or "", moment_)
-    planned = govern.preview(where, asked)
-    if not dry_run and planned["changed"]:
-        confirm(f"Undo {planned['what']}?", listed=_lines(planned, "would be "))
-        planned = govern.undo(where, asked)
-    if not printed(planned, as_json=as_json):
-        _tell(planned, dry_run=dry_run)
+    since = moment(said["since"], "since") if "since" in said else None
+    if since is not None and since > now_ms():
+        raise UsageError(f"--since {said['since']} is still to come: nothing was stored since then")
+    asked = Asked(said.get("id", ""), said.get("session", ""), said.get("drain", ""), since)
+    report = preview(place, asked)
+    if not dry_run and report["changed"]:
+        confirm(f"Undo {report['what']}?", listed=_lines(report, "would be "))
+        report = taken_back(place, asked)
+    if not printed(report, as_json=as_json):
+        _tell(report, dry_run=dry_run)
 
 
 def _lines(report: dict[str, Any], before: str = "") -> list[str]:
@@ -69,12 +95,253 @@ def _tell(report: dict[str, Any], *, dry_run: bool) -> None:
         text(f"to take this back: memman undo {short(report['id'], note=True)}")
 
 
-def _list(records: list[dict[str, Any]], *, as_json: bool) -> None:
-    if printed(records, as_json=as_json):
-        return
-    rows = ((short(one["id"], note=True), when(one["at"]), one["what"], _fate(one), one["did"]) for one in records)
-    table(rows)
+def _row(record: dict[str, Any]) -> tuple[str, ...]:
+    fate = f"undone by {short(record['undone'], note=True)}" if record["undone"] else ""
+    return short(record["id"], note=True), when(record["at"]), record["what"], fate, record["did"]
 
 
-def _fate(record: dict[str, Any]) -> str:
-    return f"undone by {short(record['undone'], note=True)}" if record["undone"] else ""
+SINCE = "all since then"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a person asks to be undone: by one id, or all of a session, of a drain, or since a moment."""
+
+    id: str = ""
+    session: str = ""
+    drain: str = ""
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What is to be undone: acts, of notes and verbs, and queue rows; of an undo what it says, and rows to put back."""
+
+    what: str
+    acts: tuple[str, ...] = ()
+    waiting: tuple[dict[str, Any], ...] = ()
+    record: dict[str, Any] = field(default_factory=dict)
+    queued: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def naming(self) -> Naming:
+        """What takes back the name that a repository was given, empty for none."""
+        given = self.record.get("named")
+        return back(given) if given else ()
+
+
+def selected(place: Place, asked: Asked, store: "SqliteStore", queue: QueueView) -> Selected:
+    """Find what is asked for. Raises UnknownId, AmbiguousId and UsageError."""
+    db, name = store.db, place.name
+    if asked.session:
+        session = log.one_of({*log.sessions(db), *queue.sessions(name)}, asked.session, "session")
+        waiting = queue.rows(name, session=session)
+        return _made(f"session {session}", store, log.of_session(db, session), waiting)
+    if asked.drain:
+        drain, notes = log.of_drain(db, asked.drain)
+        return _made(f"drain {drain}", store, notes, [])
+    if asked.since is not None:
+        return _made(SINCE, store, log.since(db, asked.since), queue.rows(name, since=asked.since))
+    return _by_id(place, asked.id, store, queue)
+
+
+def _by_id(place: Place, part: str, store: "SqliteStore", queue: QueueView) -> Selected:
+    part, catalogue = checked(part), Catalogue(store.reader, store.path)
+    undos, notes = log.found(store.db, part), log.noted(store.db, part)
+    memories = [uid for _, uid, _ in catalogue.named(part) if uid.startswith(part)]
+    if (undos or notes) and len({*undos, *notes, *memories, *queue.named(place.name, part)}) > 1:
+        raise AmbiguousId(f"{part} is ambiguous, give more characters of the id")
+    if undos:
+        return _undo(place, *next(iter(undos.items())), store, queue)
+    if not notes:
+        found = named(part, catalogue, queue, place.name)
+        notes = [found.note] if found.note else sorted({row.note for row in store.reader.rows(found.memories).values()})
+    return _made(f"note {notes[0][-SHORT_ID:]}", store, notes, queue.rows(place.name, uids=notes))
+
+
+def _undo(place: Place, uid: str, record: dict[str, Any], store: "SqliteStore", queue: QueueView) -> Selected:
+    """Return what undoes an undo, and the notes that it had put back into the queue."""
+    if record["undone"]:
+        by = record["undone"][-SHORT_ID:]
+        raise UsageError(f"{uid[-SHORT_ID:]} is undone already: to do it again, memman undo {by}")
+    put = record.get("put", [])
+    there = _made("", store, [note for note in put if store.reader.has_receipt(note)], queue.rows(place.name, uids=put))
+    return replace(
+        there,
+        what=f"undo {uid[-SHORT_ID:]}",
+        acts=(uid, *there.acts),
+        record=record,
+        queued=tuple(log.waited(store.db, uid)),
+    )
+
+
+def _made(what: str, store: "SqliteStore", acts: Collection[str], waiting: list[dict[str, Any]]) -> Selected:
+    """Return a selection; of a note that is stored though the queue has it the store knows better."""
+    undone = log.notes(store.db)
+    there = {one.act for one in record_log.of_acts(store.db, acts)} - undone
+    stored = dict.fromkeys(act for act in acts if act in there)
+    rows = tuple(row for row in waiting if not store.reader.has_receipt(row["uid"]))
+    if what and not (stored or rows):
+        raise UnknownId(f"there is nothing to undo {'since then' if what == SINCE else f'of {what}'}")
+    return Selected(what, tuple(stored), rows)
+
+
+OUTCOME = "undone"
+# What became of a memory, by its status afterwards; one that was hidden before is restored.
+_BECAME = {"current": "current again", "superseded": "superseded again", "forgotten": "undone"}
+
+
+class _Seen(Exception):
+    """Somebody only looked: the transaction is rolled back."""
+
+
+def preview(place: Place, asked: Asked) -> dict[str, Any]:
+    """Return what an undo would do, without doing it. Raises UnknownId, AmbiguousId and UsageError."""
+    report: dict[str, Any] = {}
+    with ExitStack() as held:
+        queue = held.enter_context(closing(QueueView(place.data)))
+        store = held.enter_context(writing(expected(place)))
+        chosen = selected(place, asked, store, queue)
+        with suppress(_Seen), store.unit() as unit:
+            report = _report(place.data, store, chosen, *_changed(unit, chosen))
+            raise _Seen
+    return report
+
+
+def taken_back(place: Place, asked: Asked) -> dict[str, Any]:
+    """Take back what is asked for; return what was done, under an id of its own that undoes it."""
+    refuse_stopped(place.data, "undo")
+    now = now_ms()
+    with ExitStack() as held:
+        held.enter_context(quiet(place.data))  # first, as a round of a sync does
+        held.enter_context(steady(place.data))
+        view = held.enter_context(closing(QueueView(place.data)))
+        store = held.enter_context(writing(expected(place)))
+        chosen = selected(place, asked, store, view)
+        queue = held.enter_context(closing(Queue(place.data)))
+        with store.unit() as unit:
+            changed, left = _changed(unit, chosen)
+            report = _report(place.data, store, chosen, changed, left) | {"id": unit.act_at(now)}
+            _keep(unit, now, chosen, report)
+            _close(unit, chosen, now)
+            queue.put_back(chosen.queued)  # before it is committed: what waits must never be lost
+            if chosen.naming and naming.due(place.data, chosen.naming):
+                naming.give(place.data, chosen.naming[0], chosen.naming[2])
+        queue.let_go(place.name)
+        for row in chosen.waiting:
+            queue.drop(row["uid"])
+    if any(records.STATUS not in one.before and records.TEXT not in one.before for one in changed):
+        publish(place.data)
+    return report
+
+
+def listed(place: Place) -> list[dict[str, Any]]:
+    """Return what was undone, newest first, without that of which all was purged since."""
+    with reading(place) as catalogue:
+        found = log.listed(catalogue.reader.db).items()
+        told = ("at", "what", "did", "undone")
+        return [{"id": uid} | {name: one[name] for name in told} for uid, one in found if one["left"]]
+
+
+def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[list[Changed], dict[str, str]]":
+    """Take back the acts; return what changed, and by uid why something is left as it is."""
+    now, left = now_ms(), dict[str, str]()
+    why = f"{chosen.what}, undo {unit.act_at(now)[-SHORT_ID:]}"
+    changed = log.take_back(unit, chosen.acts, now, why, left)
+    hidden = [one.uid for one in changed if _hidden(one)]
+    unit.settle([row for row in (index.row_of(unit.db, uid) for uid in hidden) if row])
+    return changed, left
+
+
+def _hidden(one: "Changed") -> bool:
+    """Whether a memory is hidden now and was not before, or the other way round."""
+    was, now = one.was(records.STATUS)
+    return bool(was and now) and (was["status"] in HIDDEN) != (now["status"] in HIDDEN)
+
+
+def _report(
+    data: str, store: "SqliteStore", chosen: Selected, changed: "Collection[Changed]", left: Mapping[str, str]
+) -> dict[str, Any]:
+    became = {one.uid: said for one in changed if (said := "; ".join(_became(one))) and one.uid not in left}
+    notes = [(row, "taken out of the queue") for row in chosen.waiting]
+    notes += [(row, "queued again") for row in chosen.queued]
+    report: dict[str, Any] = {
+        "id": None,
+        "what": chosen.what,
+        "memories": _told(store.reader, "became", became),
+        "notes": [{"id": row["uid"], "text": row["text"], "became": said} for row, said in notes],
+        "left": _told(store.reader, "why", left),
+    }
+    moves = [one.after.get(records.SCOPE, {}).get("repository", "") for one in changed if one.was(records.SCOPE)]
+    report["names"] = naming.told(data, chosen.naming, moves) if chosen.naming else []
+    renamed = bool(chosen.naming) and naming.due(data, chosen.naming)
+    return report | {"changed": bool(changed or report["notes"] or renamed)}
+
+
+def _became(one: "Changed") -> Iterator[str]:
+    """Say what became of a memory or a rule."""
+    was, now = ((side or {}).get("status") for side in one.was(records.STATUS))
+    if was != now and now:
+        yield "restored" if was in HIDDEN and now not in HIDDEN else _BECAME.get(now, now)
+    kind = "memory" if records.TEXT in one.after else "rule"
+    before, after = (_scope(side) for side in (one.before, one.after))
+    if before != after:
+        where = label(*after) or PERSONAL
+        yield f"{kind} of {where} again" if one.was(RULE) != (None, None) or kind == "rule" else f"{where} again"
+    for part in one.before.keys() | one.after.keys():
+        name, key = records.split(part)
+        if name == records.EVIDENCE and key[0] in FEEDBACK and part not in one.after:
+            yield f"no longer reported {key[0]}"
+        elif name == records.EVIDENCE and key[0] in FEEDBACK and part not in one.before:
+            yield f"reported {key[0]} again"
+
+
+def _scope(state: records.Parts) -> tuple[str, str]:
+    said = state.get(RULE) or state.get(records.SCOPE) or {}
+    return said.get("repository", ""), said.get("path", "")
+
+
+def _told(reader: "SqliteReader", part: str, said: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return memories and rules of which something is said, by uid, with what may make them doubtful."""
+    rows = {row.uid: row for row in reader.rows(reader.located(said)).values()}
+    fresh = freshness(reader, [row.id for row in rows.values()])
+    rules = dict(reader.db.execute("SELECT uid, text FROM rule"))
+    return [
+        {"id": uid, "text": rows[uid].text, part: one} | fresh[rows[uid].id]
+        if uid in rows
+        else {"id": uid, "text": rules.get(uid, ""), part: one}
+        for uid, one in said.items()
+    ]
+
+
+def _keep(unit: "SqliteUnit", now: int, chosen: Selected, report: dict[str, Any]) -> None:
+    """Keep what was done under an id, and write the one line of the log."""
+    if report["changed"]:
+        did: dict[str, Any] = {
+            "acts": [*chosen.acts],
+            "notes": [row["uid"] for row in chosen.waiting],
+            "put": [row["uid"] for row in chosen.queued],
+            "named": list(chosen.naming),
+        }
+        log.keep(unit, now, chosen.what, _summary(report), **did)
+        if chosen.waiting:
+            unit.set_meta(UNDONE + unit.act_at(now), json.dumps(chosen.waiting, ensure_ascii=False))
+        if chosen.queued:
+            unit.set_meta(UNDONE + chosen.acts[0], None)
+
+
+def _summary(report: dict[str, Any]) -> str:
+    counts: dict[str, int] = {}
+    for one in (*report["memories"], *report["notes"]):
+        counts[one["became"]] = counts.get(one["became"], 0) + 1
+    return ", ".join(f"{count} {said}" for said, count in counts.items()) or "what it changed"
+
+
+def _close(unit: "SqliteUnit", chosen: Selected, now: int) -> None:
+    """Give notes that leave the queue a receipt, so that no drain stores them; take it from those that come back."""
+    for row in chosen.waiting:
+        stamped = (row[one] for one in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
+        note = Note(row["uid"], row["store"], "", row["queued_at"], provenance=Provenance(*stamped))
+        unit.receipt(note, now, OUTCOME, 0)
+    for row in chosen.queued:
+        unit.forget_receipt(row["uid"], now)

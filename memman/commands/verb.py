@@ -68,11 +68,6 @@ limit_option = click.option(
 )
 
 
-def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --json and --store."""
-    return json_option(store_option(command))
-
-
 class Command(click.Command):
     """A command that is refused to an agent where it is a person's, and with --readonly where it writes."""
 

@@ -3,10 +3,11 @@
 import json
 import shutil
 import time
+from contextlib import closing
 
 import pytest
 
-from memman.model.vocabulary import MAYBE
+from memman.store.opening import open_store
 from tests.security.every_verb import CALLS, LEAVES, TEXTS, made
 from tests.support.hook_calls import hook
 
@@ -15,44 +16,50 @@ SAYS = dict(zip(TEXTS, (PAST, CHANGED, PAST), strict=True))
 DAY = 86_400_000
 # Verbs that run until they are ended, need a server or a network, or have taken the label away by what they do.
 ELSEWHERE = ("install", "scheduler", "team", "store", "uninstall", "migrate", "sync")
-MENDING = ("insights verify", "insights expire", "remember", "replace", "rule add", "backup restore")
+# An export says of a memory's end in a record of its own.
+MENDING = ("export", "insights verify", "insights expire", "remember", "replace", "rule add", "backup restore")
 # Those that write a memory on several lines.
-IN_PAIRS = ("insights show", "why", "review show", "rule promote", "rule write")
+IN_PAIRS = ("insights show", "show", "explained", "review show", "rule promote", "rule write")
 MORE = {
     "audit --files": ("audit", "--files", "{notes}"),
     "export --markdown": ("export", "--format", "markdown", "{folder}"),
     "forget --undo": ("forget", "--undo", "{spare}"),
-    "gc --dry-run": ("gc", "--below", "2", "--dry-run"),
     "graph about": ("graph", "about", "Fly.io"),
     "graph about the other": ("graph", "about", "Redis"),
     "log of a session": ("log", "list", "--session", "{session}"),
     "insights candidates": ("insights", "candidates", "--below", "2"),
-    "insights show of the other": ("show", "{other}"),
     "purge --dry-run": ("purge", "{spare}", "--dry-run"),
     "review show of two": ("review", "show", "{spare}"),
     "rule write of a memory": ("rule", "write", "{memory}", "--file", "{notes}"),
-    "timeline": ("list", "--by-day"),
-    "undo --dry-run": ("undo", "{other}", "--dry-run"),
-    "why --query": ("why", "--query", "what caches the invoices of billing", "{spare}"),
-    "why of the other": ("why", "{other}"),
+    "list by day": ("list", "--by-day"),
+    "list plain": ("list",),
+    "list --stale": ("list", "--stale"),
+    "list --least": ("list", "--least", "--below", "2"),
+    "list --about": ("list", "--about", "Redis"),
+    "undo --dry-run": ("undo", "{spare}", "--dry-run"),
+    "explained": ("show", "--query", "what caches the invoices of billing", "{spare}"),
+    "show of the other": ("show", "{other}"),
 }
 PRINTING = {
     *(
         "audit",
         "audit --files",
-        "diff",
-        "export",
         "forget",
-        "gc",
-        "gc --dry-run",
         "graph about",
         "graph about the other",
     ),
-    *("graph related", "history", "insights archive", "insights candidates", "insights feedback"),
+    *("graph related", "insights archive", "insights candidates", "insights feedback"),
     *("insights list", "insights protect", "insights reinstate", "insights restore", "insights show"),
     *(
         "insights stale",
-        "learned",
+        "list",
+        "list by day",
+        "list plain",
+        "list --stale",
+        "list --least",
+        "list --about",
+        "log diff",
+        "log learned",
         "log list",
         "log of a session",
         "purge",
@@ -62,20 +69,20 @@ PRINTING = {
         "review approve",
     ),
     *("review list", "review reject", "review show", "review show of two", "rule promote", "rule write of a memory"),
-    *("scope move", "timeline", "undo", "undo --dry-run", "why", "why --query", "why of the other"),
+    *("scope move", "explained", "show", "show of the other", "undo", "undo --dry-run"),
 }
 
 
 def aged(box):
     """Fill a box, and have two of its memories be past their end, and a file of the third be changed."""
     names = made(box)
-    long_ago = time.time_ns() // 1_000_000 - 2 * DAY
-    for uid, old in (("memory", True), ("other", False), ("spare", True)):
-        sql = "INSERT INTO freshness(memory, ends_at) SELECT id, ? FROM memory WHERE uid = ?"
-        if not old:
-            sql = "INSERT INTO file SELECT id, 'src/cache.py', '', ? FROM memory WHERE uid = ?"
-        box.alter(sql, long_ago, names[uid])
-    box.alter("INSERT INTO meta VALUES (?, ?)", MAYBE + names["spare"], names["other"])
+    now = time.time_ns() // 1_000_000
+    with closing(open_store(str(box.data), "default")) as store, store.unit() as unit:
+        row = {uid: row for row, uid in store.db.execute("SELECT id, uid FROM memory")}
+        assert unit.doubt(row[names["spare"]], row[names["other"]], now, "moved")
+        for uid in ("memory", "spare"):
+            assert unit.expire(row[names[uid]], now - 2 * DAY, now)
+    box.alter("INSERT INTO file SELECT id, 'src/cache.py', '', ? FROM memory WHERE uid = ?", now, names["other"])
     notes = box.data.parent / "rules.md"
     notes.write_text("".join(f"- {text[:-1]}\n" for text in TEXTS))
     assert box.memman("backup", "create").returncode == 0

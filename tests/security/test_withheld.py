@@ -38,8 +38,7 @@ def looks(there):
         ("review", "list"),
         *lists,
         ("show", there),
-        ("history", there),
-        ("why", "--query", "tokens of the booking service", there),
+        ("show", "--query", "tokens of the booking service", there),
         ("log", "list"),
         ("log", "learned"),
         ("log", "diff"),
@@ -52,12 +51,11 @@ def around(there, other):
     """Return what an agent may look with at all that lies about."""
     return (
         ("show", other),
-        ("history", other),
         ("list",),
         ("graph", "related", other),
         ("log", "worker"),
         ("list", "--by-day"),
-        ("timeline", "--around", there),
+        ("list", "--around", there),
         ("recall", "tokens of the booking service", "--history"),
         ("status",),
         ("doctor", "--check", "review"),

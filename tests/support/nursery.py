@@ -52,7 +52,6 @@ _PRELOADED = (
 _WHOLE = (
     "memman.commands",
     "memman.doctor",
-    "memman.govern",
     "memman.integrations",
     "memman.recovery",
     "memman.scheduler",

@@ -48,7 +48,7 @@ _BORNE_OUT = "what contradicts it was borne out"
 
 
 class SqliteUnit:
-    """One transaction's writes. Only `commit` and the govern verbs receive one.
+    """One transaction's writes. Only `commit` and verbs receive one.
 
     What somebody decides becomes a record of one act, and the index follows; what is worked out goes into the index.
     """

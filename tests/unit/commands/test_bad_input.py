@@ -35,7 +35,7 @@ TYPED = [
     (["recall", "--json=1", "x"], USAGE, "does not take a value"),
     (["list", "--limit", "0"], USAGE, "not in the range"),
     (["list", "--category", "food"], USAGE, "is not one of"),
-    (["show"], USAGE, "Missing argument"),
+    (["show"], USAGE, "give an ID, or a question with --query"),
     (["\x1b[31mred\nline"], USAGE, "there is no verb"),
     (["remember", ""], USAGE, "nothing to remember"),
     (["remember", " \n\t "], USAGE, "nothing to remember"),

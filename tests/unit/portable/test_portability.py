@@ -311,3 +311,12 @@ def test_a_line_that_is_wrong_costs_that_line(box):
     path.write_text("\n".join(lines))
     assert f"not carried: line {number + 1} of {path}: 'text' is wrong" in imported(box, path)
     assert len(box.store("SELECT uid FROM memory")) == 1
+
+
+def test_an_import_tells_as_json_what_came_in(box, tmp_path):
+    """Of a text file, too: how many notes, of which kind, with examples."""
+    (tmp_path / "notes.txt").write_text("The lift is inspected in May.\n")
+    done = box.memman("import", str(tmp_path / "notes.txt"), "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["imported"], told["samples"]) == (1, ["The lift is inspected in May."])

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from memman.commands.place import Place
-from memman.govern.undo import Asked, undo
+from memman.commands.undo import Asked, taken_back
 from memman.locks import drain_lock, exchanging
 from memman.model.errors import Busy
 from tests.security.test_purge import holds
@@ -231,7 +231,7 @@ def test_an_undo_waits_for_drains_before_it_keeps_stores_steady(box, monkeypatch
     box.drain()
     monkeypatch.setattr("memman.locks.PATIENCE", 0)
     with drain_lock(str(box.data)), exchanging(str(box.data)), pytest.raises(Busy, match="a drain is running"):
-        undo(Place(str(box.data), "default", ""), Asked(drain="last"))
+        taken_back(Place(str(box.data), "default", ""), Asked(drain="last"))
 
 
 def test_an_undo_is_told_by_one_id_wherever_it_is_told(box):
