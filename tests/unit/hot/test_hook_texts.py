@@ -18,7 +18,7 @@ SKILL = (Path(__file__).parents[3] / "hooks/claude-code/skills/memman/SKILL.md")
 
 def test_agents_are_granted_six_verbs_and_no_other():
     """None of them changes the configuration, installs anything, or runs a drain."""
-    assert set(AGENT_VERBS) == {"remember", "recall", "timeline", "replace", "forget", "status"}
+    assert set(AGENT_VERBS) == {"remember", "recall", "list", "replace", "forget", "status"}
     assert AGENT_VERBS.keys() <= VERBS.keys()
 
 

@@ -108,7 +108,7 @@ def test_whoever_reads_a_replica_is_told_how_old_it_is(shared, database):
             assert ran.stderr.startswith(f"memman: {OLD}"), verb
             assert ran.stderr.count("\n") == 1
             assert json.loads(done(shared, *verb, "--json"))[0]["replica"].startswith(OLD), verb
-        assert not shared.memman("--store", "own", "timeline").stderr
+        assert not shared.memman("--store", "own", "list", "--by-day").stderr
         assert (shared.data / "data/default/reach").read_bytes() == kept
     shared.drain()
     assert FACT in prompted(shared)
