@@ -9,6 +9,7 @@ from click.shell_completion import CompletionItem
 
 from memman.commands.person import confirm
 from memman.commands.printing import Progress, ago, complain, lines, pairs, size, table, text, unseen, when
+from memman.commands.repair import told as repaired
 from memman.commands.verb import Group, said_store, starting, store_option
 from memman.config.places import data_dir
 from memman.model.errors import DamagedFile
@@ -86,7 +87,7 @@ def _print_sound(one: dict[str, Any]) -> None:
 )
 @id_argument
 def verify(part: str, *, progress: Progress = unseen) -> dict[str, Any]:
-    """Verify a backup: checksums, database integrity and row counts."""
+    """Verify a backup: checksums and database integrity."""
     from memman.recovery.backup import faults, told
 
     name = found(data_dir(), part)
@@ -99,23 +100,24 @@ def verify(part: str, *, progress: Progress = unseen) -> dict[str, Any]:
 def _ask_to_restore(part: str, to: str | None) -> None:
     name = found(data_dir(), part)
     if to is None:
-        what = f"the current store {said_store()!r}" if said_store() else "all current stores"
-        confirm(f"Replace {what} with backup {name}?")
+        what = f"store {said_store()!r}" if said_store() else "every store"
+        confirm(f"Add what {what} lacks from backup {name}?")
 
 
 @backup.verb(
     store=False,
     asks=_ask_to_restore,
     shows=lambda done: lines(line for one in done for line in _told(one)),
-    bar=("restoring", "each store is whole, as it was or as the backup has it; the same command brings back the rest"),
+    bar=("restoring", "each store is whole, as it was or with all of the backup; the same command brings in the rest"),
 )
 @id_argument
-@click.option("--to", metavar="NAME", help="Restore one store under this new name, next to the existing ones.")
+@click.option("--to", metavar="NAME", help="Make a new store of this name as it was at the backup; the others stay.")
 @store_option
 def restore(part: str, to: str | None = None, *, progress: Progress = unseen) -> "list[Restored]":
-    """Restore every store of a backup, or one store with --store.
+    """Add to every store, or to one with --store, what it lacks from a backup; a store that is gone is made again.
 
-    The current stores are moved aside. Notes that were queued at the time are queued again unless already stored.
+    What was changed, forgotten or purged since stays so: `memman undo --since` goes back in time. A damaged store is
+    repaired first. Notes that were queued at the time are queued again unless already stored.
     """
     from memman.recovery.restore import restore as bring_back
 
@@ -123,18 +125,18 @@ def restore(part: str, to: str | None = None, *, progress: Progress = unseen) ->
 
 
 def _told(one: "Restored") -> Iterator[str]:
-    waiting = f"; {counted(one.waiting, 'note')} queued again for the next drain" if one.waiting else ""
-    yield f"restored store {one.store!r}: {counted(one.memories, 'memory')}{waiting}"
-    if one.missing is None:
-        yield "the store that was there cannot be read, so notes stored since the backup cannot be counted"
-    elif one.missing:
-        yield f"not in this backup because it came later: {counted(one.missing, 'note')}"
-    if one.forgotten:
-        yield f"still forgotten: {counted(one.forgotten, 'memory')}; `memman forget --undo ID` brings one back"
+    if one.repaired:
+        yield from repaired(one.repaired)
+    if one.made:
+        yield f"restored store {one.store!r}: {counted(one.memories, 'memory')}"
+    elif one.records:
+        yield f"added {counted(one.records, 'record')} about {counted(one.changed, 'memory')} to store {one.store!r}"
+    else:
+        yield f"store {one.store!r} lacks nothing that is in the backup"
+    if one.waiting:
+        yield f"{counted(one.waiting, 'note')} queued again for the next drain"
     if one.purged:
         yield f"still purged: {counted(one.purged, 'memory')}; what you remember again is stored again"
-    if one.aside:
-        yield f"the previous store was moved to {one.aside}"
 
 
 def _ask_to_remove(parts: Sequence[str]) -> None:

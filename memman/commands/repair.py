@@ -26,7 +26,8 @@ def _ask(place: Place, *, queue: bool) -> None:
     confirm(f"Rebuild {'the queue' if queue else f'store {place.name!r}'} from what is still sound?")
 
 
-def _told(done: "Recovered") -> Iterator[str]:
+def told(done: "Recovered") -> Iterator[str]:
+    """Say what became of a damaged database."""
     if not done.wrong:
         yield f"nothing is wrong with {done.what}"
         return
@@ -49,7 +50,7 @@ def _told(done: "Recovered") -> Iterator[str]:
         yield "the text index, built-in vectors and edges were made anew; the next drains go over the edges once more"
 
 
-@verb(asks=_ask, shows=lambda done: lines(_told(done)))
+@verb(asks=_ask, shows=lambda done: lines(told(done)))
 @click.option("--queue", is_flag=True, help="Repair the queue instead of a store.")
 def repair(place: Place, *, queue: bool = False) -> "Recovered":
     """Rebuild a damaged store from its log, and from the last backup.

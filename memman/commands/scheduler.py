@@ -217,10 +217,9 @@ def _step_aside() -> float:
 
 def _idle(data: str) -> bool:
     """Whether there is nothing to do; the heart beats all the same."""
-    from memman.recovery.swap import unsettled
     from memman.upkeep.idle import idle
 
-    if not idle(data) or unsettled(data):
+    if not idle(data):
         return False
     beat(data)
     return True

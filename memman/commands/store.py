@@ -1,6 +1,7 @@
 """`memman store`: list, create, use, bind, remove."""
 
 import os
+import time
 from collections import Counter
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from memman.model.errors import CannotWrite, DamagedFile, StoreError, UsageError
 from memman.model.plural import counted
 from memman.queue.notes import Queue
 from memman.queue.view import WAITING, QueueView
-from memman.recovery.swap import aside_path
 from memman.store.sqlite.catalogue import Catalogue
 
 name_argument = click.argument("name", metavar="NAME", shell_complete=complete_store)
@@ -176,7 +176,11 @@ def removed(data: str, at_stake: Stakes) -> str:
     """Move a store's folder aside, its waiting notes beside it; return where to. The caller holds the drain lock."""
     from memman.upkeep.rules import publish
 
-    target = aside_path(data, at_stake.name)
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    number, target = 1, f"{data}/removed/{at_stake.name}-{stamp}"
+    while os.path.exists(target):
+        number += 1
+        target = f"{data}/removed/{at_stake.name}-{stamp}.{number}"
     try:
         make_folder(f"{data}/removed")
         os.rename(os.path.dirname(store_path(data, at_stake.name)), target)

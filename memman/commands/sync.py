@@ -21,7 +21,6 @@ from memman.drain.stores import Stores
 from memman.locks import quiet
 from memman.model.errors import BadConfig, CannotWrite, MemmanError, UsageError
 from memman.model.plural import counted
-from memman.recovery.swap import finish
 from memman.store.opening import is_shared
 from memman.store.sqlite import record_log
 from memman.sync import key as keys
@@ -69,7 +68,6 @@ def once(place: Place) -> Done:
     """Make a round now. Raises Busy where a drain takes longer, and what stands in the way."""
     refuse_stopped(place.data, "sync")
     with quiet(place.data):
-        finish(place.data)
         try:
             return asyncio.run(_once(place))
         except MemmanError as error:

@@ -9,11 +9,9 @@ from itertools import chain
 from memman import __version__
 from memman.clock import now_ms
 from memman.config import stores
-from memman.config.lockfile import held
 from memman.config.places import store_path
 from memman.config.tombstones import Tombstones
 from memman.doctor.finding import Context, Finding, fail, shell, skipped, sound, warn
-from memman.locks import BACKUP_LOCK
 from memman.model.errors import DamagedFile, MemmanError, NewerSchema
 from memman.model.plural import counted
 from memman.model.text import duration
@@ -23,7 +21,6 @@ from memman.queue.view import QueueView
 from memman.recovery import backup
 from memman.recovery.check import troubles
 from memman.recovery.manifest import Manifest, backups_path, listed
-from memman.recovery.swap import unsettled
 from memman.store.sqlite import record_log, screened
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import STEPS as STORE
@@ -159,8 +156,6 @@ def _left_to_you(context: Context) -> Iterator[Finding]:
 
 
 def _interrupted(data: str) -> Iterator[Finding]:
-    if not held(f"{data}/{BACKUP_LOCK}") and unsettled(data):
-        yield fail("a restore was interrupted: a store may be missing", _DRAIN)
     try:
         Tombstones.load(data)
     except DamagedFile as error:

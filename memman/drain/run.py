@@ -70,10 +70,7 @@ def drain(
     deadline = None if seconds is None else time.monotonic() + seconds
     patience = (FOREVER if seconds is None else seconds) if patient else 0
     with drain_lock(data, patience, handed=handed, busy=_BUSY), Worklog(data) as log:
-        from memman.recovery.swap import finish
-
         refuse_stopped(data, "drain")
-        finish(data)
         settings = Settings.load(data)
         log.level = settings["MEMMAN_LOG_LEVEL"]
         queue = Queue(data)

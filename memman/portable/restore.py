@@ -13,7 +13,6 @@ from memman.config.tombstones import WHOLE, Tombstones, bury, dig_up
 from memman.locks import quiet
 from memman.model.uid import kept_uid
 from memman.portable.incoming import Export
-from memman.recovery.swap import finish
 from memman.recovery.taking_in import purged as purged_elsewhere
 from memman.recovery.taking_in import take_in
 from memman.secrets import screened
@@ -94,7 +93,6 @@ def planned(data: str, store_path: str, export: Export, *, purged: bool) -> Plan
 def restored(data: str, store: str, export: Export, *, purged: bool) -> int:
     """Add to a store what it lacks of an export, all or nothing; return how many memories are new. Raises Busy."""
     with quiet(data):
-        finish(data)
         with closing(open_store(data, store)) as opened:
             plan = planned(data, opened.path, export, purged=purged)
             if rows := [*_purges(data, plan)]:

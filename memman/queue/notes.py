@@ -10,7 +10,7 @@ from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance
 from memman.model.uid import new_uid
-from memman.queue.damage import PARKED, register_reading_functions
+from memman.queue.damage import PARKED, register_reading_functions, resealed
 from memman.queue.retry import ATTEMPTS, BACKOFF
 from memman.queue.schema import open_queue
 from memman.queue.seal import DIGEST, SEALED, SOUND, digest
@@ -329,13 +329,23 @@ class Queue:
             self.db.execute("DELETE FROM note WHERE uid = ?", (uid,))
             self.db.execute("DELETE FROM journal WHERE note = ?", (uid,))
 
-    def put_back(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Have notes wait again that were dropped, each with all its columns; one that waits already stays."""
+    def put_back(self, rows: Iterable[Mapping[str, Any]], store: str = "") -> list[str]:
+        """Have notes wait again, each with all its columns, for another `store` where one is told.
+
+        Return the store of each that does; what waits already stays as it is.
+        """
+        waits = []
         with TranslatedErrors(self.path), Transaction(self.db):
             for row in rows:
                 again = {**row, "state": "parked" if row["state"] == "parked" else "pending", "retry_at": 0}
                 names, marks = ", ".join(again), ", ".join(f":{name}" for name in again)
+                self.db.execute("DELETE FROM note WHERE uid = ? AND state = 'done'", (row["uid"],))
                 self.db.execute(f"INSERT INTO note({names}) VALUES ({marks}) ON CONFLICT DO NOTHING", again)
+                if self.db.changes():
+                    waits.append(store or row["store"])
+                    with resealed(self.db, self.db.last_insert_rowid()):
+                        self.db.execute("UPDATE note SET store = ? WHERE uid = ?", (waits[-1], row["uid"]))
+        return waits
 
     def maintain(self) -> None:
         """Drop what nobody needs any more: old done notes, each store's last apart, and journals of what is gone."""

@@ -1,6 +1,7 @@
 """Other files of the data folder that still hold what was purged: backups, copies of upgrades, what was moved aside."""
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 
@@ -13,7 +14,7 @@ from memman.recovery.manifest import backups_path, listed
 from memman.sqlite import COMPANIONS, TranslatedErrors, open_reader
 from memman.store.sqlite.rules import VERB as RULE
 
-# How a folder's name begins that a repair works in.
+# How a folder's name begins that a repair or a restore works in.
 REPAIRING = ".repair-"
 # Files that hold nothing by themselves.
 _DULL = ("-wal", "-shm", "manifest.json")
@@ -55,8 +56,15 @@ def _others(data: str) -> Iterator[str]:
 
 
 def leftovers(folder: str) -> list[str]:
-    """List the folders beside a database in which a repair is at work, or was when it was killed."""
+    """List the folders beside a database in which a repair or a restore is at work, or was when it was killed."""
     return [f"{folder}/{name}" for name in _names(folder) if name.startswith(REPAIRING)]
+
+
+def sweep(data: str) -> None:
+    """Remove what repairs and restores that were killed have left. The caller holds the drain lock."""
+    for folder in (data, *(f"{data}/data/{name}" for name in _names(data + "/data"))):
+        for place in leftovers(folder):
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def _files(*places: str, but: str = "/") -> Iterator[str]:

@@ -13,7 +13,7 @@ from memman.model.errors import AmbiguousId, DamagedFile, UnknownId
 from memman.model.objects import parsed, typed
 
 NEWEST = "latest"
-# Beside the tables' rows: the memories that hold, as everywhere where memories are counted.
+# What is counted: the memories that hold, as everywhere where memories are counted.
 CURRENT = "current"
 _STAMP = "%Y%m%dT%H%M%SZ"
 _STAMP_LENGTH = 16
@@ -21,7 +21,7 @@ _STAMP_LENGTH = 16
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One database of a backup: that of `store`, or with '' the queue. `rows` counts its tables' rows, and CURRENT."""
+    """One database of a backup: that of `store`, or with '' the queue; `rows` has CURRENT."""
 
     file: str
     store: str

@@ -25,7 +25,6 @@ from memman.queue.notes import Queue
 from memman.queue.view import QueueView
 from memman.recovery import copies
 from memman.recovery.backup import sweep
-from memman.recovery.swap import finish
 from memman.store.opening import open_store, refuse_reading
 from memman.store.sqlite import authorship, rules, vectors
 from memman.store.sqlite import purge as sql
@@ -89,8 +88,8 @@ def targeted(data: str, store: str, uids: Sequence[str]) -> Selection:
 def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
     """Delete what whole ids name; return the receipt. Raises Busy where a drain or a backup takes longer."""
     with quiet(data):
-        finish(data)
         sweep(data)
+        copies.sweep(data)
         target = targeted(data, store, uids)  # what waited may have been stored since it was asked about
         refuse_reading(data, store)
         with closing(open_store(data, store)) as opened:

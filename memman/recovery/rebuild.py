@@ -1,8 +1,7 @@
 """A store made anew from its log of records: all that recall reads follows from it."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from secrets import token_hex
 from typing import Any, NamedTuple
 
 import apsw
@@ -18,6 +17,7 @@ from memman.store import MemoryRow, records, shapes
 from memman.store.records import KIND_OF, Record, body
 from memman.store.sqlite import index, record_log, takeover
 from memman.store.sqlite.index import HOLDS
+from memman.store.sqlite.record_log import OURS
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.takeover import notes, refused, rules
 
@@ -65,57 +65,48 @@ class Log:
     lost: tuple[str, ...] = ()
 
 
-def rebuilt(new: SqliteStore, read: Copies, backup: Sequence[Record], buried: Tombstones) -> Log:
+def rebuilt(new: SqliteStore, read: Copies, backup: apsw.Connection | None, buried: Tombstones) -> Log:
     """Fill a new store with the sound records of a file, and from a backup those that are not, and make its index."""
+    old = [*record_log.every(backup)] if backup else []
     with new.unit() as unit:
         db = unit.db
-        found = set(_taken(db, read, {one.host for one in backup}))
-        gaps = {(name, n) for name, last in record_log.known(db).items() for n in range(1, last + 1)} - found
-        old = [one for one in backup if (one.host, one.n) in gaps]
+        found = set(_taken(db, read, {one.host for one in old}))
+        known = record_log.known(db)
+        gaps = {(name, n) for name, last in known.items() for n in range(1, last + 1)} - found
+        if not known or not known.keys().isdisjoint(one.host for one in old):  # else it is of another store
+            gaps |= {(one.host, one.n) for one in old} - found
         gone = {one.memory for one in old if buried.hold(one.act, one.memory) or one.memory in buried.notes}
-        again = record_log.add(db, [one._replace(body="") if one.memory in gone else one for one in old])
+        back = [one for one in old if (one.host, one.n) in gaps]
+        again = record_log.add(db, [one._replace(body="") if one.memory in gone else one for one in back])
         record_log.fill_gaps(db)
     _indexed(new)
     anew, lost = _told_anew(new, read.checked, buried) if len(gaps) > len(again) else ((), ())
     _closed(new)
-    _kept(new, read.checked)
+    for source in filter(None, (backup, read.checked)):
+        _kept(new, source)
     return Log(len(gaps), len(again), tuple(anew), tuple(lost))
 
 
 def _taken(db: apsw.Connection, read: Copies, others: Collection[str]) -> Iterator[tuple[str, int]]:
     """Take over the sound records; yield host and number of each.
 
-    The name of a host whose row is damaged is one that a backup has; where none fits, it is its own, if it can be read,
-    or a new one.
+    The name of a host whose row is damaged is one that a backup has.
     """
-    hosts = {row[0]: row for row in rows(read.checked, "host", _HOST)}
-    names = dict(rows(read.every, "host", ("id", "name"))) | {row: one[1] for row, one in hosts.items()}
-    raw = list(by_key(read.every, "record", _RECORD))
-    fits: dict[int, str] = {}
-    for _, host, *said, total in raw:
-        if host not in fits and (name := _named([names.get(host, ""), *others], said, total)):
-            fits[host] = name
-    for host in {host for _, host, *_ in raw} | hosts.keys():
-        known = hosts.get(host, (host, "", 0, 0, host == record_log.OURS))
-        db.execute(
-            "INSERT OR IGNORE INTO host VALUES (?, ?, ?, ?, ?)",
-            (host, fits.get(host) or str(known[1]) or token_hex(8), *known[2:]),
-        )
-    for number, host, *said, total in raw:
-        record = Record(fits.get(host) or "0" * 16, *said)
-        if shapes.wrong(record) or (record.body and host in fits and record.sum != total):
+    hosts = rows(read.checked, "host", _HOST)
+    db.executemany("INSERT OR IGNORE INTO host VALUES (?, ?, ?, ?, ?)", hosts)
+    fits = {row: name for row, name, *_ in hosts}
+    names: dict[int, Any] = dict(rows(read.every, "host", ("id", "name")))
+    for number, host, *said, total in by_key(read.every, "record", _RECORD):
+        named = [fits[host]] if host in fits else [names.get(host, ""), *others]
+        one = next((one for name in named if (one := Record(str(name), *said)).sum == total or not one.body), None)
+        if not one or shapes.wrong(one):
             continue
-        if host not in fits:  # its name is new: so is the checksum
-            record = record._replace(host=str(db.execute("SELECT name FROM host WHERE id = ?", (host,)).get))
-        values = (number, host, *record[1:], total if host in fits else record.sum)
-        db.execute(f"INSERT OR IGNORE INTO record VALUES ({', '.join('?' * len(values))})", values)
-        db.execute("UPDATE host SET n = max(n, ?), at = max(at, ?) WHERE id = ?", (record.n, record.at, host))
-        yield record.host, record.n
-
-
-def _named(names: Iterable[object], said: Sequence[Any], total: object) -> str:
-    """Return which of some hosts wrote a record, as its checksum has it, '' for none."""
-    return next((str(name) for name in names if name and Record(str(name), *said).sum == total), "")
+        if host not in fits:
+            fits[host] = one.host
+            db.execute("INSERT OR IGNORE INTO host(id, name, ours) VALUES (?, ?, ?)", (host, one.host, host == OURS))
+        db.execute(f"INSERT OR IGNORE INTO record VALUES ({', '.join('?' * 11)})", (number, host, *one[1:], total))
+        db.execute("UPDATE host SET n = max(n, ?), at = max(at, ?) WHERE id = ?", (one.n, one.at, host))
+        yield one.host, one.n
 
 
 def _indexed(new: SqliteStore) -> None:

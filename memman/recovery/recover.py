@@ -3,14 +3,14 @@
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from tempfile import mkdtemp
 
 import apsw
 
 from memman.config import stores
-from memman.config.places import make_file, queue_path, store_path
+from memman.config.places import make_file, make_folder, queue_path, store_path
 from memman.config.schedule import refuse_stopped
 from memman.config.tombstones import Tombstones
 from memman.locks import drain_lock
@@ -18,16 +18,16 @@ from memman.model.errors import CannotWrite, MemmanError, UnknownStore
 from memman.queue.notes import Queue
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.schema import open_queue
+from memman.recovery.backup import faults
 from memman.recovery.check import Steps, troubles
-from memman.recovery.copies import REPAIRING, leftovers
+from memman.recovery.copies import REPAIRING, sweep
 from memman.recovery.exchange import exchange, rolled_back
 from memman.recovery.manifest import backups_path, listed
 from memman.recovery.rebuild import Copies, rebuilt
 from memman.recovery.salvage import PAGE, opened, refill_queue
-from memman.sqlite import TranslatedErrors, open_reader
-from memman.store.records import Record
-from memman.store.sqlite import record_log
+from memman.sqlite import open_reader
 from memman.store.sqlite.schema import STEPS as STORE
+from memman.store.sqlite.schema import VERSION
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.idle import UPGRADING
 
@@ -36,7 +36,7 @@ from memman.upkeep.idle import UPGRADING
 class Recovered:
     """What became of a database: `wrong` is what was found, '' where nothing was; `aside` is where the old one lies.
 
-    `kept` counts memories or notes, `receipts` what says that notes are done. Of a store, `damaged` counts records of
+    `kept` counts memories or notes. Of a store, `damaged` counts records of
     its log, `replaced` those of them that a backup had; `anew` are the memories that lost records and were told anew as
     the index had them. `lost` names memories or notes that are gone; the words of `doubtful` notes may be damaged: they
     are parked for a person to look at.
@@ -46,7 +46,6 @@ class Recovered:
     wrong: str
     aside: str = ""
     kept: int = 0
-    receipts: int = 0
     lost: tuple[str, ...] = ()
     doubtful: tuple[str, ...] = ()
     damaged: int = 0
@@ -57,42 +56,45 @@ class Recovered:
 def recover(data: str, store: str) -> Recovered:
     """Make a store anew from its log. Raises Busy while a drain is at work, and UnknownStore."""
     refuse_stopped(data, "repair")
-    path, what = store_path(data, stores.checked(store)), f"store {store!r}"
-    if not _there(path):
+    if not _there(store_path(data, stores.checked(store))):
         raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
     with drain_lock(data):
-        wrong = _troubles(path, STORE)
-        if not wrong:
-            return Recovered(what, "")
-        backup = _backed_up(data, store)
+        sweep(data)
+        return mended(data, store) or Recovered(f"store {store!r}", "")
+
+
+def mended(data: str, store: str) -> Recovered | None:
+    """Make a store anew where it is there and damaged, under the drain lock."""
+    path, what = store_path(data, store), f"store {store!r}"
+    wrong = _troubles(path, STORE) if _there(path) else ""
+    if not wrong:
+        return None
+    with (
+        ExitStack() as stack,
+        workplace(path) as place,
+        closing(SqliteStore(f"{place}/new.db")) as new,
+        exchange(path, new.path) as old,
+    ):
+        old.copy(f"{place}/damaged.db", f"{place}/read.db")
         with (
-            _workplace(path) as place,
-            closing(SqliteStore(f"{place}/new.db")) as new,
-            exchange(path, new.path) as old,
+            closing(opened(f"{place}/read.db", new.db, ("record", "host"))) as every,
+            closing(apsw.Connection(f"{place}/read.db")) as checked,
         ):
-            old.copy(f"{place}/damaged.db", f"{place}/read.db")
-            with (
-                closing(opened(f"{place}/read.db", new.db, ("record", "host"))) as every,
-                closing(apsw.Connection(f"{place}/read.db")) as checked,
-            ):
-                log = rebuilt(new, Copies(every, checked), backup, Tombstones.load(data))
-            kept, receipts = (int(new.db.execute(f"SELECT count(*) FROM {name}").get) for name in ("memory", "receipt"))
-            aside = old.commit(f"{place}/damaged.db")
-        with suppress(MemmanError), closing(Queue(data)) as queue:  # one that is damaged too is repaired by itself
-            queue.set_meta(UPGRADING, "1")
-        return Recovered(
-            what, wrong, aside, kept, receipts, lost=log.lost, damaged=log.damaged, replaced=log.replaced, anew=log.anew
-        )
+            log = rebuilt(new, Copies(every, checked), _backed_up(stack, data, store), Tombstones.load(data))
+        kept = int(new.db.execute("SELECT count(*) FROM memory").get)
+        aside = old.commit(f"{place}/damaged.db")
+    with suppress(MemmanError), closing(Queue(data)) as queue:  # one that is damaged too is repaired by itself
+        queue.set_meta(UPGRADING, "1")
+    return Recovered(what, wrong, aside, kept, lost=log.lost, damaged=log.damaged, replaced=log.replaced, anew=log.anew)
 
 
-def _backed_up(data: str, store: str) -> list[Record]:
-    """Return the records that the newest backup has of a store."""
+def _backed_up(stack: ExitStack, data: str, store: str) -> apsw.Connection | None:
+    """Open what the newest sound backup has of a store."""
     for name, manifest in listed(data).items():
-        if manifest and (part := manifest.stores.get(store)):
-            path = f"{backups_path(data)}/{name}/{part.file}"
-            with suppress(MemmanError), TranslatedErrors(path), closing(open_reader(path)) as db:
-                return list(record_log.every(db))
-    return []
+        folder, part = f"{backups_path(data)}/{name}", manifest and manifest.stores.get(store)
+        if part and part.schema == VERSION and not [*faults(folder, [part])]:
+            return stack.enter_context(closing(open_reader(f"{folder}/{part.file}")))
+    return None
 
 
 def recover_queue(data: str) -> Recovered:
@@ -100,11 +102,12 @@ def recover_queue(data: str) -> Recovered:
     refuse_stopped(data, "repair")
     path = queue_path(data)
     with drain_lock(data):
+        sweep(data)
         wrong = _troubles(path, QUEUE) if _there(path) else ""
         if not wrong:
             return Recovered("queue", "")
         with (
-            _workplace(path) as place,
+            workplace(path) as place,
             closing(open_queue(f"{place}/new.db")) as new,
             exchange(path, f"{place}/new.db") as old,
         ):
@@ -120,9 +123,7 @@ def _there(path: str) -> bool:
 
 
 def _troubles(path: str, steps: Steps) -> str:
-    """Say what is wrong, once what repairs that were killed have left behind is gone."""
-    for place in leftovers(os.path.dirname(path)):
-        shutil.rmtree(place, ignore_errors=True)
+    """Say what is wrong."""
     rolled_back(path)
     wrong = troubles(path, steps)
     make_file(path)
@@ -132,8 +133,9 @@ def _troubles(path: str, steps: Steps) -> str:
 
 
 @contextmanager
-def _workplace(path: str) -> Iterator[str]:
+def workplace(path: str) -> Iterator[str]:
     """Give a private folder beside a database, and remove it afterwards."""
+    make_folder(os.path.dirname(path))
     try:
         place = mkdtemp(prefix=REPAIRING, dir=os.path.dirname(path))
     except OSError as error:

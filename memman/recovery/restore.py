@@ -1,71 +1,73 @@
-"""Bringing back what a backup holds: stores change places, notes that waited then wait again, nothing is overwritten.
+"""Bringing back what a backup holds: a store gets the records that it lacks, and one that is gone is made again.
 
-Each store is made whole beside its place before it takes it, under the drain
-lock. The queue stays: to it come the notes that the backup's still held and
-that no store in force afterwards has a receipt for. That comes first, so that
-a restore which dies has lost nothing, and may be made again.
+Nothing is taken away, and nothing goes back in time. Every step is whole or undone, and the same command makes good
+one that was cut short.
 """
 
 import os
-from collections.abc import Mapping
-from contextlib import closing
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 from itertools import count
+from typing import Any
 
 from memman.clock import now_ms
 from memman.config import stores
 from memman.config.buried import Buried, keep, kept
-from memman.config.places import make_folder, store_path, write_file
+from memman.config.places import fsync_folder, queue_path, store_path, write_file
 from memman.config.schedule import refuse_stopped, ring
 from memman.config.tombstones import Tombstones, tombstones_path
 from memman.locks import exchanging, quiet
-from memman.model.errors import CannotWrite, NewerSchema, UsageError
+from memman.model.errors import DamagedFile, NewerSchema, UsageError
 from memman.model.vocabulary import CONNECTED
+from memman.queue.notes import Queue
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
-from memman.recovery import waiting
 from memman.recovery.backup import Progress, check, fill, told, unseen
+from memman.recovery.copies import sweep
 from memman.recovery.manifest import Manifest, Part, backups_path, found
-from memman.recovery.present import Present, carry
 from memman.recovery.purge import erase
-from memman.recovery.swap import aside_path, drafted, finish, put
+from memman.recovery.recover import Recovered, mended, workplace
+from memman.recovery.taking_in import take_in
 from memman.sqlite import TranslatedErrors, open_reader
-from memman.store.opening import connected
-from memman.store.sqlite import rules
+from memman.store.opening import connected, open_store
+from memman.store.sqlite import record_log, rules
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 from memman.store.sqlite.store import SqliteStore
-from memman.store.sqlite.unit import SqliteUnit
 from memman.upkeep.rules import publish
+
+# The schema from which on stores have records: what an earlier one knows gets new ones each time it is opened.
+_RECORDS = 9
+_THERE = "SELECT uid FROM memory UNION SELECT uid FROM rule UNION SELECT memory FROM record WHERE kind = 'purged'"
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What became of one store.
+    """What became of one store: it was `made` from the backup, or got `records` about `changed` memories.
 
-    `aside` is where what was there lies now, '' where nothing was; `memories` how many there are again; `waiting` how
-    many notes wait again; `missing` how many notes were dealt with since the backup, None where what was there cannot
-    be read; `forgotten` and `purged` what was so since, and stays so.
+    `memories` are those that hold now; `waiting` counts notes that wait again, `purged` what stays away because it was
+    purged since. `repaired` is what became of a file that was damaged.
     """
 
     store: str
-    aside: str
+    made: bool
     memories: int
-    waiting: int
-    missing: int | None
-    forgotten: int
+    records: int
+    changed: int
     purged: int
+    waiting: int = 0
+    repaired: Recovered | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A store made ready to take its place, to be called `name`, copied from that of `part`."""
+@dataclass(slots=True)
+class _Draft:
+    """A copy of what a backup has of a store, at `path`, which is to be called `name`; `purged` left it."""
 
     part: Part
     name: str
-    receipts: frozenset[str]
-    present: Present
-    memories: int
-    forgotten: int
-    purged: int
+    path: str
+    purged: int = 0
+    there: set[str] = field(default_factory=set)
 
 
 def restore(
@@ -74,36 +76,36 @@ def restore(
     """Restore every store of a backup, or one, under its own name or another; return what became of each.
 
     `progress` is told (steps done with databases, of how many). Raises UnknownId, UsageError, DamagedFile,
-    NewerSchema, Busy and CannotWrite; then no store is lost, and but for a disk that fails at the last steps nothing
-    has changed.
+    NewerSchema, Busy and CannotWrite.
     """
     refuse_stopped(data, "backup restore")
-    with quiet(data), exchanging(data):
-        finish(data)
+    with quiet(data), ExitStack() as places:
+        sweep(data)
         folder = f"{backups_path(data)}/{found(data, part)}"
         manifest = Manifest.load(folder)
         wanted = _wanted(data, manifest, store, to)
         parts = [*wanted.values(), *filter(None, [manifest.queue])]
         steps, total = count(1), len(parts) + 2 * len(wanted)
         check(folder, told(parts, steps, total, progress))
-        _one_disk(data)
+        _refuse_damaged_queue(data)
         # What says the same as something that was purged before the backup was taken was left there by a person.
         texts = Buried.load(data).since(manifest.purged_texts)
-        try:
-            drafts = [
-                _made(data, folder, part, name, texts) for name, part in told(wanted.items(), steps, total, progress)
-            ]
-            held = {draft.part.store: draft for draft in drafts}
-            again = waiting.again(data, folder, manifest.queue, held, store, texts)
-            done = [_placed(data, draft, again) for draft in told(drafts, steps, total, progress)]
-        finally:
-            finish(data)
+        repaired = {name: mended(data, name) for name in wanted}
+        drafts = [
+            _drafted(places, data, folder, part, name, texts)
+            for name, part in told(wanted.items(), steps, total, progress)
+        ]
+        done = [
+            _added(data, draft) if stores.exists(data, draft.name) else _placed(data, draft)
+            for draft in told(drafts, steps, total, progress)
+        ]
+        waiting = _queued(data, folder, manifest, store, to, texts)
         _buried(data, manifest)
         if store is None:
             _choices(data, manifest)
         publish(data)
     ring(data)
-    return done
+    return [Restored(*one, waiting[one[0]], repaired[one[0]]) for one in done]
 
 
 def _wanted(data: str, manifest: Manifest, store: str | None, to: str | None) -> dict[str, Part]:
@@ -132,78 +134,93 @@ def _wanted(data: str, manifest: Manifest, store: str | None, to: str | None) ->
     return {to: next(iter(chosen.values()))}
 
 
-def _one_disk(data: str) -> None:
-    """Raise CannotWrite where a store that is made ready could not be put in its place."""
-    places = (data + "/data", data + "/removed")
-    for place in places:
-        with TranslatedErrors(place):
-            make_folder(place)
-    if len({os.stat(place).st_dev for place in places}) > 1:
-        raise CannotWrite(
-            f"{places[1]} is on another disk than {places[0]}: move both to one disk; nothing was changed"
-        )
+def _refuse_damaged_queue(data: str) -> None:
+    try:
+        Queue(data).close()
+    except DamagedFile as error:
+        raise DamagedFile(f"{queue_path(data)} is damaged: run `memman repair --queue`, then restore again") from error
 
 
-def _made(data: str, folder: str, part: Part, name: str, texts: Buried) -> Prepared:
-    """Make a store ready; what was purged or forgotten since the backup goes before anybody can find it.
-
-    Notes of which something was forgotten come along as they are now: they may have waited then, and no backup that is
-    restored later may bring them back either.
-    """
-    place = drafted(data, name)
-    path, present = f"{place}/memman.db", Present.of(data, part.store)
-    with TranslatedErrors(path):
-        make_folder(place)
+def _drafted(places: ExitStack, data: str, folder: str, part: Part, name: str, texts: Buried) -> _Draft:
+    """Copy a store out of a backup, beside where it is to be, without what was purged since."""
+    path = store_path(data, name)
+    draft = _Draft(part, name, places.enter_context(workplace(path)) + "/memman.db")
+    if stores.exists(data, name):
+        with closing(open_store(data, name)) as there:
+            draft.there = {uid for (uid,) in there.db.execute(_THERE)}
     source = f"{folder}/{part.file}"
     with TranslatedErrors(source), closing(open_reader(source)) as db:
-        fill(path, db, "WAL")
-    with TranslatedErrors(path), closing(SqliteStore(path)) as store:
-        with store.unit() as unit:
+        fill(draft.path, db, "WAL")
+    with TranslatedErrors(draft.path), closing(SqliteStore(draft.path)) as copy:
+        gone, ruled = _purged(copy, Tombstones.load(data), texts, draft.there)
+        with copy.unit() as unit:
             unit.set_meta(CONNECTED, None)  # a copy of what a server has is this machine's own
-            before = _statuses(unit)
-            carry(unit, present)
-            seen = before.keys() | _statuses(unit).keys()
-            # What was purged may have come along: another copy of the store holds it still.
-            buried = Tombstones.load(data)
-            erase(store, unit, _purged(store, buried, texts, present))
-            ruled = [rule["uid"] for rule in rules.worded(store.reader) if rule["uid"] in buried.notes]
+            record_log.renew_host(unit.db)
+            erase(copy, unit, gone)
             rules.purge(unit, ruled, now_ms())
-            after = _statuses(unit)
-        purged = len(seen - after.keys())
-        forgotten = [uid for uid, status in after.items() if status == "forgotten" != before.get(uid)]
-        if purged or ruled:
-            store.db.execute("VACUUM")
-        receipts = frozenset(note for (note,) in store.db.execute("SELECT note FROM receipt"))
-        memories = store.db.execute("SELECT count(*) FROM memory WHERE status = 'current'").get
-    for copy in os.listdir(place):  # the backup is the copy that an upgrade would leave
-        if copy.endswith(".bak"):
-            os.remove(f"{place}/{copy}")
-    return Prepared(part, name, receipts, present, memories, len(forgotten), purged)
+        if gone or ruled:
+            copy.db.execute("VACUUM")
+    draft.purged = len(gone)
+    return draft
 
 
-def _statuses(unit: SqliteUnit) -> dict[str, str]:
-    return dict(unit.db.execute("SELECT uid, status FROM memory"))
-
-
-def _purged(store: SqliteStore, buried: Tombstones, texts: Buried, present: Present) -> list[int]:
-    """Return the memories of a store that have a tombstone, or say what was purged, unless that is stored now."""
+def _purged(
+    store: SqliteStore, buried: Tombstones, texts: Buried, there: Collection[str]
+) -> tuple[list[int], list[str]]:
+    """Return the memories that have a tombstone, or say what was purged, and the rules; not what is `there`."""
     rows = store.db.execute("SELECT id, uid, note, text FROM memory ORDER BY id")
-    return [
-        memory
-        for memory, uid, note, text in rows
-        if buried.hold(note, uid) or (texts.says(text) and note not in present.stored)
+    gone = [
+        memory for memory, uid, note, text in rows if uid not in there and (buried.hold(note, uid) or texts.says(text))
     ]
+    return gone, [uid for rule in rules.worded(store.reader) if (uid := rule["uid"]) in buried.notes - {*there}]
 
 
-def _placed(data: str, draft: Prepared, again: Mapping[str, frozenset[str]]) -> Restored:
-    """Put a store in its place; what was there lies aside then."""
-    aside, there = aside_path(data, draft.name), os.path.exists(os.path.dirname(store_path(data, draft.name)))
-    put(data, draft.name, aside)
-    notes = again.get(draft.part.store, frozenset())
-    missing = len(draft.present.stored - draft.receipts - notes) if draft.present.readable else None
-    return Restored(
-        draft.name, aside if there else "", draft.memories, len(notes), missing, draft.forgotten, draft.purged
-    )
+def _placed(data: str, draft: _Draft) -> tuple[str, bool, int, int, int, int]:
+    """Put the copy where no store is, by one renaming."""
+    path = store_path(data, draft.name)
+    with TranslatedErrors(path), exchanging(data):
+        os.rename(draft.path, path)
+        fsync_folder(os.path.dirname(path))
+    with TranslatedErrors(path), closing(open_reader(path)) as db:
+        return draft.name, True, _holding(db), 0, 0, draft.purged
+
+
+def _added(data: str, draft: _Draft) -> tuple[str, bool, int, int, int, int]:
+    """Add to a store the records of the copy that it lacks, all of them or none."""
+    with TranslatedErrors(draft.path), closing(open_reader(draft.path)) as copy:
+        every = [
+            one for one in record_log.every(copy) if draft.part.schema >= _RECORDS or one.memory not in draft.there
+        ]
+    with closing(open_store(data, draft.name)) as store:
+        new = take_in(store, data, draft.name, every)
+        changed = len({*store.reader.located([one.memory for one in new])})
+        store.maintain()
+        return draft.name, False, _holding(store.db), len(new), changed, draft.purged
+
+
+def _holding(db: Any) -> int:
+    return int(db.execute("SELECT count(*) FROM memory WHERE status = 'current'").get)
+
+
+def _queued(
+    data: str, folder: str, manifest: Manifest, only: str | None, to: str | None, texts: Buried
+) -> Counter[str]:
+    """Have notes wait again that waited in the backup, and that neither the queue nor their store knows by now."""
+    if not manifest.queue:
+        return Counter()
+    path = f"{folder}/{manifest.queue.file}"
+    with TranslatedErrors(path), closing(open_reader(path)) as db:
+        names = [name for (name,) in db.execute("SELECT name FROM pragma_table_info('note') WHERE name <> 'id'")]
+        rows = db.execute(f"SELECT {', '.join(names)} FROM note WHERE state <> 'done' ORDER BY id")
+        notes = [row for one in rows if only in {None, (row := dict(zip(names, one, strict=True)))["store"]}]
+    gone = set(Tombstones.load(data).touched)
+    for store in {to, *(note["store"] for note in notes)} & {*stores.names(data)}:
+        path = store_path(data, store)
+        with TranslatedErrors(path), closing(open_reader(path)) as db:
+            gone |= {note for (note,) in db.execute("SELECT note FROM receipt")}
+    left = [note | {"attempts": 0} for note in notes if note["uid"] not in gone and not texts.says(note["text"])]
+    with closing(Queue(data)) as queue:
+        return Counter(queue.put_back(left, to or ""))
 
 
 def _buried(data: str, manifest: Manifest) -> None:

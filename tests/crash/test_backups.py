@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 
@@ -15,6 +15,8 @@ from memman.drain import run
 from memman.recovery.backup import faults
 from memman.recovery.manifest import listed
 from memman.recovery.restore import restore
+from memman.store.sqlite import index, record_log
+from memman.store.sqlite.store import SqliteStore
 from tests.support.box import PATIENCE, Box, rows, wait_until
 from tests.support.kinds import KINDS, over
 
@@ -27,9 +29,6 @@ take(sys.argv[1])
 RESTORE = """
 import sys
 from memman.recovery.restore import restore
-from memman.providers import builtin_embedder
-from memman.store.sqlite.store import SqliteStore
-from tests.support.kinds import KINDS, over
 print('ready', flush=True)
 restore(sys.argv[1], 'latest')
 """
@@ -127,24 +126,35 @@ def test_a_backup_that_is_killed_is_not_listed(box, rounds, kept):
 @pytest.mark.slow
 @pytest.mark.promise("R14")
 def test_a_restore_that_is_killed_leaves_the_old_store_or_the_new(box, rounds, kept):
-    """Whenever it is killed each store is whole, either as it was or as the backup has it, and no memory is gone."""
+    """Whenever it is killed, a store that is gone is gone or whole, and one that lacks records has all or none."""
     first = {name: {box.remember("Redis caches the invoices.", store=name)} for name in ("default", "other")}
     box.drain()
     assert box.memman("backup", "create").returncode == 0
-    wanted, chance, killed, torn, later, before = rounds(5, 100), random.Random(4), 0, 0, set(), 0
+    path = box.store_path("other")
+    with closing(SqliteStore(str(path))) as store, store.unit() as unit:
+        lost = record_log.withhold(unit.db, [*first["other"], *box.store("SELECT uid FROM memory", name="other")])
+        index.rewrite(unit.db, {one.memory for one in lost})
+    assert receipts(path) == set()
+    lacking = path.read_bytes()
+    wanted, chance, killed, torn, gone, lacked = rounds(5, 100), random.Random(4), 0, 0, 0, 0
     undisturbed = finished(box, RESTORE)
     while killed < wanted:
-        later.add(box.remember(f"Later service number {len(later)} listens on port {len(later)}."))
-        box.drain()
-        old = receipts(box.store_path())
+        shutil.rmtree(box.store_path().parent, ignore_errors=True)
+        shutil.rmtree(path.parent)
+        path.parent.mkdir(0o700)
+        path.write_bytes(lacking)
+        path.chmod(0o600)
         killed += struck(box, RESTORE, chance.uniform(0.0, undisturbed))
-        now = receipts(box.store_path())
-        torn += now not in (old, first["default"]) or receipts(box.store_path("other")) != first["other"]
-        before += now == old
-    held = set().union(*map(receipts, [box.store_path(), *box.data.glob("removed/default-*/memman.db")]))
-    assert (torn, later - held) == (0, set())
-    gone = f"{len(later - held)} of {len(later)} notes gone"
-    kept(f"{killed} kills of a restore, {before} before its store was in place: {torn} neither old nor new, {gone}")
+        gone += (away := not box.store_path().exists())
+        lacked += (old := receipts(path) == set())
+        torn += not (away or receipts(box.store_path()) == first["default"])
+        torn += not (old or receipts(path) == first["other"])
+    finished(box, RESTORE)
+    assert (torn, receipts(box.store_path()), receipts(path)) == (0, *first.values())
+    assert not [*box.data.rglob(".repair-*")]
+    kept(
+        f"{killed} kills of a restore, {gone} with a store still gone, {lacked} with one still lacking: {torn} neither"
+    )
 
 
 def finished(box, code):

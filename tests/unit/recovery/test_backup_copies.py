@@ -27,12 +27,12 @@ def holding(*folders):
 
 
 def test_what_was_never_finished_is_removed_and_what_has_no_id_is_named(box, data):
-    """A backup killed while it was taken or removed, a restore killed over its draft; a folder of another name."""
+    """A backup killed while it was taken or removed, a restore killed over its copy; a folder of another name."""
     (uid,) = box.store("SELECT uid FROM memory")
     backups, made = box.data / "backups", take(data)
     for name in (".draft-4711", f".draft-{made.id}", "mine/older"):
         shutil.copytree(backups / made.id, backups / name)
-    shutil.copytree(box.store_path().parent, box.data / "removed/.restoring-default")
+    shutil.copytree(box.store_path().parent, box.store_path().parent / ".repair-killed")
     shutil.copy(backups / made.id / "stores/default.db", backups / "loose.db")
     receipt = purge(data, "default", [uid])
     assert receipt.backups == [made.id]

@@ -1,7 +1,8 @@
-"""Restoring: what comes back, what stays away, and what becomes of what is there."""
+"""Restoring: what a store lacks comes back, and what is there stays."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
@@ -9,28 +10,75 @@ from memman.commands.forget import forgotten as forget
 from memman.commands.forget import restore as undo
 from memman.commands.place import Place
 from memman.recovery.backup import take
-from memman.recovery.manifest import listed
 from memman.recovery.purge import purge
+from memman.store.sqlite import index, record_log
+from memman.store.sqlite.store import SqliteStore
 from tests.support.backup_calls import restored, run
-from tests.support.box import Box, rows
+from tests.support.box import Box
 
 
-def test_notes_that_waited_wait_again_and_those_that_wait_now_stay(box):
-    """After a restore a drain stores what waited at the backup and what waits now, each once."""
+def test_a_store_that_is_gone_is_made_again_and_what_waited_then_waits_again(box):
+    """A drain stores what waited at the backup, though the queue holds it as done, and what waits now, each once."""
     first = box.remember("Redis caches the invoices.")
     box.drain()
     waited = box.remember("The gateway listens on port 8443.")
     take(str(box.data))
     box.drain()
-    since = box.remember("The frontend is built by Vite.")
+    box.remember("The frontend is built by Vite.")
     box.drain()
     still = box.remember("The staging database is Postgres 16.")
+    shutil.rmtree(box.store_path().parent)
     (told,) = restored(box)
-    assert (told["memories"], told["waiting"], told["missing"]) == (1, 1, 1)
-    assert rows(f"{told['aside']}/memman.db", "SELECT note FROM memory ORDER BY id") == [first, waited, since]
+    assert (told["made"], told["memories"], told["waiting"]) == (True, 1, 1)
     box.drain()
     assert sorted(box.store("SELECT note FROM memory")) == sorted([first, waited, still])
     assert box.states() == {"done": 4}
+
+
+def test_a_store_that_has_all_stays_as_it_is(box):
+    """Neither what came since nor what waited then is touched, and memman says that nothing was lacking."""
+    box.remember("Redis caches the invoices.")
+    box.drain()
+    box.remember("The gateway listens on port 8443.")
+    take(str(box.data))
+    box.remember("The frontend is built by Vite.")
+    box.drain()
+    before = box.store("SELECT * FROM record ORDER BY id")
+    assert run(box, "backup", "restore", "latest") == "store 'default' lacks nothing that is in the backup\n"
+    assert (box.store("SELECT * FROM record ORDER BY id"), box.states()) == (before, {"done": 3})
+
+
+def test_records_that_a_store_has_lost_come_back(box):
+    """A memory of which the log has no more than numbers is there again, and what came since stays."""
+    lost = box.remember("Redis caches the invoices.")
+    box.drain()
+    take(str(box.data))
+    box.remember("The frontend is built by Vite.")
+    box.drain()
+    (uid,) = box.store("SELECT uid FROM memory WHERE note = ?", lost)
+    with closing(SqliteStore(str(box.store_path()))) as store, store.unit() as unit:
+        record_log.withhold(unit.db, [uid])
+        index.rewrite(unit.db, [uid])
+    assert len(box.store("SELECT uid FROM memory")) == 1
+    (told,) = restored(box)
+    assert (told["made"], told["changed"], told["memories"]) == (False, 1, 2)
+    assert box.recall("what caches the invoices") == ["Redis caches the invoices."]
+
+
+def test_a_store_of_another_machine_comes_beside_what_is_there(box, tmp_path):
+    """Both machines' memories hold, drains find the new ones, and a second time nothing is lacking."""
+    box.remember("Redis caches the invoices.")
+    box.drain()
+    made = take(str(box.data))
+    other = Box(tmp_path / "other", box.environ | {"MEMMAN_DATA_DIR": str(tmp_path / "other")})
+    other.memman("remember", "The frontend is built by Vite.")
+    assert other.memman("scheduler", "drain").returncode == 0
+    shutil.copytree(box.data / "backups" / made.id, other.data / "backups" / made.id)
+    assert "about 1 memory to store 'default'" in run(other, "backup", "restore", "latest")
+    assert other.memman("scheduler", "drain").returncode == 0
+    assert other.memman("recall", "what caches the invoices").stdout.count("Redis caches the invoices.") == 1
+    assert len(other.store("SELECT uid FROM memory WHERE status = 'current'")) == 2
+    assert "lacks nothing" in run(other, "backup", "restore", "latest")
 
 
 def test_a_backup_restores_on_a_fresh_machine(box, tmp_path, monkeypatch):
@@ -56,20 +104,21 @@ def test_a_backup_restores_on_a_fresh_machine(box, tmp_path, monkeypatch):
     assert fresh.store("SELECT note FROM memory", name="new") == [waiting]
 
 
-def test_what_was_forgotten_or_purged_since_stays_away(box):
-    """A restore retires what was forgotten since, and leaves out what was purged, be it stored or waiting then."""
+def test_what_was_purged_since_stays_away_from_a_store_that_is_made_again(box):
+    """Be it stored or waiting then; what was forgotten since is as the backup has it."""
     kept, forgotten, purged = (box.remember(text) for text in ("Redis caches.", "Vite builds.", "Nginx serves."))
     box.drain()
     late = box.remember("Postgres stores the accounts.")
     take(str(box.data))
     run(box, "forget", forgotten)
     run(box, "purge", purged, late)
+    shutil.rmtree(box.store_path().parent)
     (told,) = restored(box)
-    assert (told["memories"], told["waiting"], told["forgotten"], told["purged"]) == (1, 0, 1, 1)
+    assert (told["memories"], told["waiting"], told["purged"]) == (2, 0, 1)
     box.drain()
-    assert box.store("SELECT note, status FROM memory ORDER BY id") == [(kept, "current"), (forgotten, "forgotten")]
-    assert box.recall("Vite builds") == box.recall("Nginx serves") == []
-    assert rows(f"{told['aside']}/memman.db", "SELECT note FROM memory WHERE note = ?", (purged,)) == []
+    assert box.store("SELECT note, status FROM memory ORDER BY id") == [(kept, "current"), (forgotten, "current")]
+    assert box.recall("Nginx serves") == []
+    assert b"Nginx" not in b"".join(path.read_bytes() for path in box.store_path().parent.iterdir())
 
 
 def test_a_backup_counts_the_memories_that_its_restore_brings_back(box):
@@ -81,6 +130,7 @@ def test_a_backup_counts_the_memories_that_its_restore_brings_back(box):
     assert "1 store, 1 memory, " in run(box, "backup", "create")
     assert "1 store, 1 memory, " in run(box, "backup", "list")
     assert "1 store, 1 memory, " in run(box, "backup", "verify", "latest")
+    shutil.rmtree(box.store_path().parent)
     assert "restored store 'default': 1 memory" in run(box, "backup", "restore", "latest")
     assert len(box.store("SELECT id FROM memory")) == 2
 
@@ -129,8 +179,8 @@ def happen(box, notes):
     ],
 )
 def test_what_a_person_did_away_with_since_stays_away(box, then, how):
-    """Whether it waited or lived at the backup, and however that is restored, what was forgotten is found no more."""
-    other = box.remember("Vite builds the frontend.")
+    """Whether it waited or lived at the backup, what was forgotten stays so; another store made of it is as it was."""
+    box.remember("Vite builds the frontend.")
     box.drain()
     cases = [since for since in SINCE if (then, since) != ("stored", "forgotten before a drain")]
     notes = {since: box.remember(SINCE[since]) for since in cases}
@@ -142,59 +192,18 @@ def test_what_a_person_did_away_with_since_stays_away(box, then, how):
     early = notes.get("forgotten before a drain", "")
     box.queue("UPDATE note SET state = 'pending' WHERE state = 'parked' AND uid <> ?", early)
     happen(box, notes)
-    before = box.store("SELECT note, text FROM memory WHERE status = 'current'")
+    before = box.store("SELECT note, text, status FROM memory ORDER BY id")
     args = {"whole": (), "store": ("--store", "default"), "to": ("--store", "default", "--to", "old")}[how]
     restored(box, *args)
     box.queue("UPDATE note SET state = 'pending' WHERE state = 'parked'")
     box.drain()
-    name = "old" if how == "to" else "default"
-    texts = box.store("SELECT text FROM memory WHERE status = 'current'", name=name)
-    nowhere = how == "to" and then != "stored"
-    away = {since for since in cases if since in AWAY}
-    back = [SINCE[since] for since in cases if since not in away and not nowhere]
-    assert sorted(texts) == sorted(["Vite builds the frontend.", *back])
-    assert [SINCE[since] for since in cases if SINCE[since] in box.recall(SINCE[since], store=name)] == back
-    if how == "to":
-        assert box.store("SELECT note, text FROM memory WHERE status = 'current'") == before
+    assert box.store("SELECT note, text, status FROM memory ORDER BY id") == before
     assert set(box.states()) <= {"done"}
-    assert other in box.store("SELECT note FROM memory", name=name)
-    for since in [since for since in cases if since.startswith("forgotten") and not nowhere]:
-        undo(Place(str(box.data), name, "--store"), [notes[since]])
-        assert SINCE[since] in box.recall(SINCE[since], store=name)
-
-
-def test_what_was_forgotten_outlives_restores_of_older_backups_and_a_removed_store(box):
-    """A backup from before the note, then one with it; a store removed, and brought back: it stays forgotten."""
-    box.remember("Vite builds the frontend.")
-    box.drain()
-    take(str(box.data), label="before")
-    note = box.remember("Redis caches the invoices.")
-    box.drain()
-    take(str(box.data), label="with")
-    run(box, "forget", note)
-    before, having = (next(name for name in listed(str(box.data)) if name.endswith(end)) for end in ("before", "with"))
-    for name in (before, having, having):
-        run(box, "backup", "restore", name)
-        assert box.store("SELECT status FROM memory WHERE note = ?", note) == ["forgotten"]
-    run(box, "store", "remove", "default")
-    run(box, "backup", "restore", having)
-    assert box.store("SELECT status FROM memory ORDER BY id") == ["current", "forgotten"]
-    assert box.recall("what caches the invoices") == []
-
-
-def test_a_purge_is_no_note_that_came_after_the_backup(box):
-    """What restore says is missing counts neither what was purged since nor what was forgotten."""
-    box.remember("Vite builds the frontend.")
-    box.drain()
-    waited = box.remember("Redis caches the invoices.")
-    take(str(box.data))
-    run(box, "purge", waited)
-    late, gone = box.remember("Nginx serves the pages."), box.remember("Postgres stores the accounts.")
-    box.drain()
-    run(box, "purge", late)
-    run(box, "forget", gone)
-    (told,) = restored(box)
-    assert told["missing"] == 0
+    if how == "to":
+        texts = box.store("SELECT text FROM memory WHERE status = 'current'", name="old")
+        back = [SINCE[since] for since in cases if then == "stored" and since != "purged"]
+        assert sorted(texts) == sorted(["Vite builds the frontend.", *back])
+    assert not [since for since in AWAY if since in notes and SINCE[since] in box.recall(SINCE[since])]
 
 
 @pytest.mark.slow
@@ -219,26 +228,27 @@ def test_a_store_comes_back_beside_the_one_that_is_there(box):
     box.remember("The frontend is built by Vite.")
     box.drain()
     (told,) = restored(box, "--to", "old")
-    assert (told["aside"], told["waiting"]) == ("", 0)
+    assert (told["made"], told["waiting"]) == (True, 0)
     assert box.store("SELECT text FROM memory", name="old") == ["Redis caches the invoices."]
     assert len(box.store("SELECT text FROM memory")) == 2
     assert "already" in restored(box, "--to", "old", code=2)
 
 
-def test_a_damaged_store_is_moved_aside(box):
-    """Where nothing can be read any more the backup comes back, and what was there is kept as it was."""
+def test_a_damaged_store_is_repaired(box):
+    """Where nothing can be read any more the backup's records and vectors come back; what was there is kept."""
     uid = box.remember("Redis caches the invoices.")
     box.drain()
     take(str(box.data))
     ruin(box.store_path())
     (told,) = restored(box)
-    assert told["missing"] is None
+    assert told["repaired"]["aside"].startswith(f"{box.store_path()}.damaged-")
     assert box.store("SELECT note FROM memory") == [uid]
-    assert {path.read_bytes()[:11] for path in box.data.glob("removed/*/*.db")} == {b"no database"}
+    assert box.store("SELECT DISTINCT memory FROM vector") == [1]
+    assert {path.read_bytes()[:11] for path in box.store_path().parent.glob("*.damaged-*")} == {b"no database"}
 
 
 def test_a_damaged_queue_is_to_be_repaired_first(box):
-    """A reteam leaves it and its log where they are, changes nothing, and names the command."""
+    """A restore leaves it and its log where they are, changes nothing, and names the command."""
     box.remember("Redis caches the invoices.")
     box.drain()
     take(str(box.data))

@@ -505,6 +505,7 @@ def test_a_store_restored_from_a_backup_takes_up_what_was_said_since(box):
     done(one, "backup", "create", "before")
     told(one, "We deploy billing to Fly.io from the main branch.")
     both(one, other)
+    shutil.rmtree(one.store_path().parent)
     done(one, "backup", "restore", "latest")
     assert len(current(one)) == 1
     both(one, other)
