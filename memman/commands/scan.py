@@ -26,6 +26,7 @@ from memman.secrets.leaks import leaks as leaking
 from memman.secrets.matcher import redact
 from memman.sqlite import Transaction, TranslatedErrors, open_reader, there
 from memman.store.sqlite import authorship, index, screened, vectors
+from memman.store.sqlite.purge import forget_samples
 from memman.upkeep.rules import publish
 from memman.upkeep.scrub import mark, scrub
 
@@ -133,7 +134,7 @@ def _find_anew(unit: "SqliteUnit", rows: Sequence[int]) -> None:
     vectors.wipe(unit.db, rows)
     vectors.wipe(unit.db, unit.touched(rows), BUILTIN)
     vectors.fall_back(unit.db, min(rows))
-    leaks.forget_words(unit.db)
+    forget_samples(unit.db)
 
 
 def _wipe(data: str, queue: Queue) -> None:

@@ -178,7 +178,7 @@ def copied(source: str, folder: str, store: str = "") -> Part:
     target = f"{folder}/{file}"
     with TranslatedErrors(source), closing(open_reader(source)) as db:
         db.execute("BEGIN")
-        rows, schema = _counted(db) if store else {}, int(db.execute("PRAGMA user_version").get)
+        rows, schema = {CURRENT: holding(db)} if store else {}, int(db.execute("PRAGMA user_version").get)
         fill(target, db)
     return Part(file, store, schema, os.path.getsize(target), digest(target), rows)
 
@@ -193,8 +193,9 @@ def fill(target: str, db: apsw.Connection, mode: str = "DELETE") -> None:
             os.remove(target + end)
 
 
-def _counted(db: apsw.Connection) -> dict[str, int]:
-    return {CURRENT: int(db.execute("SELECT count(*) FROM memory WHERE status = 'current'").get)}
+def holding(db: apsw.Connection) -> int:
+    """Count the memories of a store that hold."""
+    return int(db.execute("SELECT count(*) FROM memory WHERE status = 'current'").get)
 
 
 def faults(folder: str, parts: Iterable[Part], *, cheap: bool = False) -> Iterator[str]:

@@ -96,8 +96,3 @@ def _join(db: apsw.Connection, one: Found, values: dict[str, Any]) -> None:
     if one.table == "entity":
         count = "(SELECT count(*) FROM mention WHERE entity = id)"
         db.execute(f"UPDATE entity SET count = {count} WHERE id = :other", values)
-
-
-def forget_words(db: apsw.Connection) -> None:
-    """Drop what words that are gone left in the text index until its parts are merged."""
-    db.execute("INSERT INTO fts(fts) VALUES ('optimize')")

@@ -1,7 +1,6 @@
 """A store made anew from its log of records: all that recall reads follows from it."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import apsw
@@ -51,8 +50,7 @@ class Copies(NamedTuple):
     checked: apsw.Connection
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(NamedTuple):
     """How many records of a log were damaged, and how many of these a backup had.
 
     `anew` are the memories of which records are lost, and that are told anew as the index had them; `lost` those of

@@ -85,7 +85,7 @@ def mended(data: str, store: str) -> Recovered | None:
         aside = old.commit(f"{place}/damaged.db")
     with suppress(MemmanError), closing(Queue(data)) as queue:  # one that is damaged too is repaired by itself
         queue.set_meta(UPGRADING, "1")
-    return Recovered(what, wrong, aside, kept, lost=log.lost, damaged=log.damaged, replaced=log.replaced, anew=log.anew)
+    return Recovered(what, wrong, aside, kept, **log._asdict())
 
 
 def _backed_up(stack: ExitStack, data: str, store: str) -> apsw.Connection | None:

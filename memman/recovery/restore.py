@@ -6,11 +6,9 @@ one that was cut short.
 
 import os
 from collections import Counter
-from collections.abc import Collection
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
-from typing import Any
 
 from memman.clock import now_ms
 from memman.config import stores
@@ -23,7 +21,7 @@ from memman.model.errors import DamagedFile, NewerSchema, UsageError
 from memman.model.vocabulary import CONNECTED
 from memman.queue.notes import Queue
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
-from memman.recovery.backup import Progress, check, fill, told, unseen
+from memman.recovery.backup import Progress, check, fill, holding, told, unseen
 from memman.recovery.copies import sweep
 from memman.recovery.manifest import Manifest, Part, backups_path, found
 from memman.recovery.purge import erase
@@ -36,12 +34,12 @@ from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.rules import publish
 
-# The schema from which on stores have records: what an earlier one knows gets new ones each time it is opened.
+# The schema from which on stores have records: what an earlier one knows gets new ones in each copy.
 _RECORDS = 9
 _THERE = "SELECT uid FROM memory UNION SELECT uid FROM rule UNION SELECT memory FROM record WHERE kind = 'purged'"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Restored:
     """What became of one store: it was `made` from the backup, or got `records` about `changed` memories.
 
@@ -50,24 +48,13 @@ class Restored:
     """
 
     store: str
-    made: bool
-    memories: int
-    records: int
-    changed: int
-    purged: int
-    waiting: int = 0
-    repaired: Recovered | None = None
-
-
-@dataclass(slots=True)
-class _Draft:
-    """A copy of what a backup has of a store, at `path`, which is to be called `name`; `purged` left it."""
-
-    part: Part
-    name: str
-    path: str
+    repaired: Recovered | None
+    made: bool = False
+    memories: int = 0
+    records: int = 0
+    changed: int = 0
     purged: int = 0
-    there: set[str] = field(default_factory=set)
+    waiting: int = 0
 
 
 def restore(
@@ -90,22 +77,24 @@ def restore(
         _refuse_damaged_queue(data)
         # What says the same as something that was purged before the backup was taken was left there by a person.
         texts = Buried.load(data).since(manifest.purged_texts)
-        repaired = {name: mended(data, name) for name in wanted}
-        drafts = [
-            _drafted(places, data, folder, part, name, texts)
-            for name, part in told(wanted.items(), steps, total, progress)
-        ]
-        done = [
-            _added(data, draft) if stores.exists(data, draft.name) else _placed(data, draft)
-            for draft in told(drafts, steps, total, progress)
-        ]
-        waiting = _queued(data, folder, manifest, store, to, texts)
+        done = {name: Restored(name, mended(data, name)) for name in wanted}
+        copies = {name: places.enter_context(workplace(store_path(data, name))) + "/memman.db" for name in wanted}
+        for name, copied in told(wanted.items(), steps, total, progress):
+            _copied(data, f"{folder}/{copied.file}", copies[name], done[name], texts)
+        for name, copied in told(wanted.items(), steps, total, progress):
+            if stores.exists(data, name):
+                _added(data, copies[name], done[name], whole=copied.schema >= _RECORDS)
+            else:
+                _placed(data, copies[name], done[name])
+        for name, waiting in _queued(data, folder, manifest, store, to, texts).items():
+            if name in done:
+                done[name].waiting = waiting
         _buried(data, manifest)
         if store is None:
             _choices(data, manifest)
         publish(data)
     ring(data)
-    return [Restored(*one, waiting[one[0]], repaired[one[0]]) for one in done]
+    return [*done.values()]
 
 
 def _wanted(data: str, manifest: Manifest, store: str | None, to: str | None) -> dict[str, Part]:
@@ -141,18 +130,20 @@ def _refuse_damaged_queue(data: str) -> None:
         raise DamagedFile(f"{queue_path(data)} is damaged: run `memman repair --queue`, then restore again") from error
 
 
-def _drafted(places: ExitStack, data: str, folder: str, part: Part, name: str, texts: Buried) -> _Draft:
-    """Copy a store out of a backup, beside where it is to be, without what was purged since."""
-    path = store_path(data, name)
-    draft = _Draft(part, name, places.enter_context(workplace(path)) + "/memman.db")
-    if stores.exists(data, name):
-        with closing(open_store(data, name)) as there:
-            draft.there = {uid for (uid,) in there.db.execute(_THERE)}
-    source = f"{folder}/{part.file}"
+def _copied(data: str, source: str, path: str, one: Restored, texts: Buried) -> None:
+    """Copy a store out of a backup, without what was purged since and is not there."""
+    there = _there(data, one.store)
     with TranslatedErrors(source), closing(open_reader(source)) as db:
-        fill(draft.path, db, "WAL")
-    with TranslatedErrors(draft.path), closing(SqliteStore(draft.path)) as copy:
-        gone, ruled = _purged(copy, Tombstones.load(data), texts, draft.there)
+        fill(path, db, "WAL")
+    with TranslatedErrors(path), closing(SqliteStore(path)) as copy:
+        buried = Tombstones.load(data)
+        rows = copy.db.execute("SELECT id, uid, note, text FROM memory ORDER BY id")
+        gone = [
+            memory
+            for memory, uid, note, text in rows
+            if uid not in there and (buried.hold(note, uid) or texts.says(text))
+        ]
+        ruled = [uid for rule in rules.worded(copy.reader) if (uid := rule["uid"]) in buried.notes - there]
         with copy.unit() as unit:
             unit.set_meta(CONNECTED, None)  # a copy of what a server has is this machine's own
             record_log.renew_host(unit.db)
@@ -160,46 +151,37 @@ def _drafted(places: ExitStack, data: str, folder: str, part: Part, name: str, t
             rules.purge(unit, ruled, now_ms())
         if gone or ruled:
             copy.db.execute("VACUUM")
-    draft.purged = len(gone)
-    return draft
+    one.purged = len(gone)
 
 
-def _purged(
-    store: SqliteStore, buried: Tombstones, texts: Buried, there: Collection[str]
-) -> tuple[list[int], list[str]]:
-    """Return the memories that have a tombstone, or say what was purged, and the rules; not what is `there`."""
-    rows = store.db.execute("SELECT id, uid, note, text FROM memory ORDER BY id")
-    gone = [
-        memory for memory, uid, note, text in rows if uid not in there and (buried.hold(note, uid) or texts.says(text))
-    ]
-    return gone, [uid for rule in rules.worded(store.reader) if (uid := rule["uid"]) in buried.notes - {*there}]
+def _there(data: str, name: str) -> set[str]:
+    """Return what a store has, or had purged."""
+    if not stores.exists(data, name):
+        return set()
+    with closing(open_store(data, name)) as store:
+        return {uid for (uid,) in store.db.execute(_THERE)}
 
 
-def _placed(data: str, draft: _Draft) -> tuple[str, bool, int, int, int, int]:
+def _placed(data: str, copy: str, one: Restored) -> None:
     """Put the copy where no store is, by one renaming."""
-    path = store_path(data, draft.name)
+    path = store_path(data, one.store)
     with TranslatedErrors(path), exchanging(data):
-        os.rename(draft.path, path)
+        os.rename(copy, path)
         fsync_folder(os.path.dirname(path))
-    with TranslatedErrors(path), closing(open_reader(path)) as db:
-        return draft.name, True, _holding(db), 0, 0, draft.purged
+        with closing(open_reader(path)) as db:
+            one.made, one.memories = True, holding(db)
 
 
-def _added(data: str, draft: _Draft) -> tuple[str, bool, int, int, int, int]:
-    """Add to a store the records of the copy that it lacks, all of them or none."""
-    with TranslatedErrors(draft.path), closing(open_reader(draft.path)) as copy:
-        every = [
-            one for one in record_log.every(copy) if draft.part.schema >= _RECORDS or one.memory not in draft.there
-        ]
-    with closing(open_store(data, draft.name)) as store:
-        new = take_in(store, data, draft.name, every)
-        changed = len({*store.reader.located([one.memory for one in new])})
+def _added(data: str, copy: str, one: Restored, *, whole: bool) -> None:
+    """Add to a store the records of the copy that it lacks, or those of memories where these are not `whole`."""
+    there = set() if whole else _there(data, one.store)
+    with TranslatedErrors(copy), closing(open_reader(copy)) as db:
+        every = [record for record in record_log.every(db) if record.memory not in there]
+    with closing(open_store(data, one.store)) as store:
+        new = take_in(store, data, one.store, every)
+        one.records, one.changed = len(new), len(store.reader.located({record.memory for record in new}))
         store.maintain()
-        return draft.name, False, _holding(store.db), len(new), changed, draft.purged
-
-
-def _holding(db: Any) -> int:
-    return int(db.execute("SELECT count(*) FROM memory WHERE status = 'current'").get)
+        one.memories = holding(store.db)
 
 
 def _queued(
