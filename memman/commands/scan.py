@@ -25,7 +25,7 @@ from memman.recovery import copies, leaks
 from memman.secrets.leaks import leaks as leaking
 from memman.secrets.matcher import redact
 from memman.sqlite import Transaction, TranslatedErrors, open_reader, there
-from memman.store.sqlite import authorship, index, screened, vectors
+from memman.store.sqlite import authorship, index, rules, screened, vectors
 from memman.store.sqlite.purge import forget_samples
 from memman.upkeep.rules import publish
 from memman.upkeep.scrub import mark, scrub
@@ -100,29 +100,27 @@ def _places(place: Place, *, named: bool) -> list[Place]:
 
 
 def _fix_store(place: Place) -> list[str]:
+    """Take secrets out of the records, have the index follow, and then out of what no record has."""
     with writing(place) as store, store.unit() as unit:
-        rules: dict[tuple[int, str], set[str]] = {}
         told: dict[str, set[str]] = {}
         others, left = authorship.of_others(unit.db), dict[tuple[str, int], str]()
-        said: list[str] = []
         for one in leaks.found(unit.db):
             if (at := (one.table, one.key.get("rowid", 0))) in others:
                 left[at] = one.shown
-                continue
-            leaks.mend(unit.db, one)
-            if one.table == "record":
-                said.append(one.shown)
+            elif one.table == "record":
+                leaks.mend(unit.db, one)
                 told.setdefault(one.shown, set()).update(leak.rule for leak in one.leaks)
-            if one.table == "memory":
-                rules.setdefault((one.key["rowid"], one.shown), set()).update(leak.rule for leak in one.leaks)
-        index.rewrite(unit.db, dict.fromkeys(said))
-        for (_, uid), names in rules.items():
+        rows = index.rewrite(unit.db, told)
+        unit.settle(rows)
+        rules.drop_scopes(unit.db)
+        for one in leaks.found(unit.db):
+            if (one.table, one.key.get("rowid", 0)) not in left:
+                leaks.mend(unit.db, one)
+        for uid, names in told.items():
             unit.record(now_ms(), uid, "redact", {}, None, {"why": ", ".join(sorted(names))})
-        for uid in told.keys() - {uid for _, uid in rules}:
-            unit.record(now_ms(), uid, "redact", {}, None, {"why": ", ".join(sorted(told[uid]))})
         screened.mark_all(unit.db)
         screened.mark(unit.db, (row for table, row in left if table == "memory"), leaky=True)
-        _find_anew(unit, [row for row, _ in rules])
+        _find_anew(unit, rows)
         return [*left.values()]
 
 

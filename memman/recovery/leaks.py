@@ -18,11 +18,6 @@ _CALLED = {"memory": "uid", "receipt": "note", "record": "memory", "rule": "uid"
     table: _UID.format(f"{table}.{column}")
     for table, column in (("link", "src"), ("file", "memory"), ("evidence", "memory"))
 }
-# Tables whose rows others name by id: the columns that are unique, and who names them.
-_NAMED = {
-    "entity": (("name",), (("mention", "entity"),)),
-    "scope": (("repository", "path"), (("scoped", "scope"), ("rule", "scope"))),
-}
 
 
 class Found(NamedTuple):
@@ -71,28 +66,11 @@ def _without(held: list[Leak], text: str) -> str:
 
 
 def mend(db: apsw.Connection, one: Found) -> None:
-    """Write a value without its secrets, in the caller's transaction."""
+    """Write a value without its secrets, in the caller's transaction; a row that says the same already is enough."""
     keyed = " AND ".join(f"{name} = :{name}" for name in one.key)
     values = one.key | {"clean": one.clean}
     db.execute(f"UPDATE OR IGNORE {one.table} SET {one.column} = :clean WHERE {keyed}", values)
-    if db.changes():
-        if one.table == "record":
-            record_log.reseal(db, one.key["rowid"])
-        return
-    if one.table in _NAMED:
-        _join(db, one, values)
-    db.execute(f"DELETE FROM {one.table} WHERE {keyed}", one.key)
-
-
-def _join(db: apsw.Connection, one: Found, values: dict[str, Any]) -> None:
-    """Give what names a row to the row that says the same without the secret."""
-    columns, users = _NAMED[one.table]
-    same = " AND ".join(f"other.{name} = {':clean' if name == one.column else f'this.{name}'}" for name in columns)
-    sql = f"SELECT other.id FROM {one.table} this, {one.table} other WHERE this.id = :rowid AND {same}"
-    values["other"] = db.execute(sql, values).get
-    for table, column in users:
-        db.execute(f"UPDATE OR IGNORE {table} SET {column} = :other WHERE {column} = :rowid", values)
-        db.execute(f"DELETE FROM {table} WHERE {column} = :rowid", values)
-    if one.table == "entity":
-        count = "(SELECT count(*) FROM mention WHERE entity = id)"
-        db.execute(f"UPDATE entity SET count = {count} WHERE id = :other", values)
+    if not db.changes():
+        db.execute(f"DELETE FROM {one.table} WHERE {keyed}", one.key)
+    elif one.table == "record":
+        record_log.reseal(db, one.key["rowid"])
