@@ -23,13 +23,12 @@ from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
 from memman.pipeline.injection import steering
 from memman.portable import notes, restore
-from memman.portable.formats import recognised
+from memman.portable.formats import BY_NAME, recognised
 from memman.portable.incoming import Format, Found, Item
 from memman.providers.build import builtin_llm
 from memman.secrets import legible
 from memman.store.records import TEXT
 
-_FORMATS = ("memman", "markdown", "rules", "codex", "hermes", "openclaw", "claude-code", "claude-mem", "mem0", "text")
 _WHOSE = "Are these your own words, to be trusted as yours? Answer no for a file that others wrote, too."
 # Texts that a preview shows, and repositories that are not known here.
 _SAMPLES, _NAMED = 3, 5
@@ -81,7 +80,7 @@ class Reading:
 
 @verb("import")
 @click.argument("path", type=click.Path())
-@click.option("--format", "form", type=click.Choice(_FORMATS), help="What PATH is; default: what it looks like.")
+@click.option("--format", "form", type=click.Choice(tuple(BY_NAME)), help="What PATH is; default: what it looks like.")
 @click.option("--dry-run", is_flag=True, help="Say what would come in, and change nothing.")
 @click.option("--mine", is_flag=True, help="These are your own words: trust them as yours.")
 @click.option("--scope", metavar="SCOPE", help="What notes hold for: personal, repository or path:FOLDER.")

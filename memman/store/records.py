@@ -31,8 +31,6 @@ KINDS = {
     "purged": ("purge", "rule purge"),
 }
 KIND_OF = {how: kind for kind, hows in KINDS.items() for how in hows}
-# Verbs that no list of changes shows: what they say stands in the line of another, or concerns no reader.
-SILENT = ("settle", "cause", "support", "name", "note", "refuse", "take over")
 
 # How the act of a host begins that took over a store of an earlier schema.
 TAKEN_OVER = "taken over by "
@@ -44,6 +42,9 @@ TEXT, STATUS, SCOPE, VISIBILITY = "text", "status", "scope", "visibility"
 AUTHOR, RETIRED_BY = "author", "retired_by"
 UNTIL, VERIFIED = "until", "verified"
 PROTECTED, HELD, MAYBE, CLAIMS = "protected", "held", "maybe", "claims"
+# Parts of one number or text, and those that table `mark` has as columns.
+PLAIN: dict[str, type] = {AUTHOR: str, **dict.fromkeys((UNTIL, VERIFIED, PROTECTED, HELD), int)}
+MARKS = (PROTECTED, HELD, MAYBE)
 # How sure it is that a memory is against another one that it claims to be.
 SURELY, UNSURE = "surely", "maybe"
 EVIDENCE, FILE, EDGE = "evidence", "file", "edge"

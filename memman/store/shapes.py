@@ -185,8 +185,8 @@ _PARTS: dict[str, Check] = {
     ),
     records.SCOPE: _object({}, **_WHERE),
     records.VISIBILITY: _one_of(*VISIBILITIES),
-    "author": _text,
-    **dict.fromkeys((records.UNTIL, records.VERIFIED, records.PROTECTED, records.HELD, rejected.PART), _number),
+    **{part: _number if kind is int else _text for part, kind in records.PLAIN.items()},
+    rejected.PART: _number,
     records.MAYBE: _name,
     records.CLAIMS: lambda value: (
         isinstance(value, dict) and all(map(_name, value)) and all(map(_text, value.values()))

@@ -40,6 +40,7 @@ DECIDED_KINDS = ("causal", NEWER)
 # Edges that somebody decided about; all others are worked out.
 DECIDED = f"(kind IN ({', '.join(str(EDGE_KINDS.index(kind)) for kind in DECIDED_KINDS)}) OR detail GLOB '{MANUAL}*')"
 _RULE = ("text", "tool", "pattern", "action", "memory", "made_at", "ends_at", "snoozed_until")
+_MARK = f"INSERT INTO mark(memory, {', '.join(records.MARKS)}) VALUES (?{', ?' * len(records.MARKS)})"
 
 
 def state(db: apsw.Connection, uid: str) -> Parts:
@@ -139,9 +140,9 @@ def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:
         visibility = visibility or ("shared" if scope.get("repository") else "private")
         db.execute("INSERT INTO authorship VALUES (?, ?, ?, ?)", (row, author, visibility, retired_by))
     db.execute("DELETE FROM mark WHERE memory = ?", (row,))
-    marks = (parts.get(records.PROTECTED), parts.get(records.HELD), row_of(db, parts.get(records.MAYBE), uid))
-    if any(one is not None for one in marks):
-        db.execute("INSERT INTO mark VALUES (?, ?, ?, ?)", (row, *marks))
+    marks = {name: parts.get(name) for name in records.MARKS} | {"maybe": row_of(db, parts.get(records.MAYBE), uid)}
+    if any(one is not None for one in marks.values()):
+        db.execute(_MARK, (row, *marks.values()))
     db.execute("DELETE FROM claim WHERE memory = ?", (row,))
     for other, sure in parts.get(records.CLAIMS, {}).items():
         if against := row_of(db, other, uid):

@@ -4,7 +4,7 @@
 -- `mark` tells since when a person protects a memory and since when it is held back, and what maybe replaces it; `claim`
 -- what a memory that only an agent has said is against. Memories that a record names and that are not there yet are
 -- `awaited`. Host 1 is this machine; others that are `ours`
--- it was before.
+-- it was before. The log leaves out verbs whose lines stand in another's, or that concern no reader.
 CREATE TABLE host(
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
