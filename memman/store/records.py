@@ -129,6 +129,12 @@ def _acts(text: str) -> frozenset[str]:
     return frozenset(json.loads(text or "{}").get("acts", ()))
 
 
+@lru_cache(256)
+def hangs_on(text: str) -> frozenset[str]:
+    """Return the acts that the body of a comparison names: with them it is undone, too."""
+    return frozenset(json.loads(text or "{}").get("of", ()))
+
+
 def undone_acts(records: Iterable[Record]) -> set[str]:
     """Return the acts that these records take back, and none whose undo was itself taken back."""
     gone: set[str] = set()
@@ -144,7 +150,8 @@ def state_of(
     """Fold the records of one memory, rule or note: part -> value, without the parts that are no more.
 
     `winners` names, for each act that two hosts did both, the one that counts. `undos` are the lines of undos under
-    their own ids, which take back whole acts. What an undone act learned is forgotten.
+    their own ids, which take back whole acts. What an undone act learned is forgotten, and what it was compared
+    with stands as if it had not been.
     """
     every = {*records, *undos}
     counted = [one for one in every if one.body and (winners or {}).get(one.act, one.host) == one.host]
@@ -152,7 +159,9 @@ def state_of(
     learned = {one.act for one in counted if one.kind == "learned"}
     state: Parts = {}
     for record in sorted(counted, key=lambda one: one.order):
-        taken_back = record.act in gone
+        taken_back = record.act in gone or bool(
+            record.act.startswith(PAIR) and (acts := hangs_on(record.body)) and acts <= gone
+        )
         if record.kind == "undone" and not taken_back:
             if STATUS in state and not learned.isdisjoint(_acts(record.body)):
                 status = state[STATUS]

@@ -152,6 +152,7 @@ _BODY: dict[str, Check] = {
     "was": _side,
     "now": _side,
     "acts": _list(_text),
+    "of": _list(_text),
     "notes": _list(_text),
     "put": _list(_text),
     "what": _text,

@@ -46,8 +46,8 @@ async def reconcile(store: SqliteStore, tools: Tools, stopping: Callable[[], boo
         verdicts = await _verdicts(store, tools, row, came, ours)
         with store.unit() as unit:
             for verdict, candidate in verdicts:
-                with unit.other_act(tools.clock()):
-                    unit.act = pair(row.uid, candidate.uid)
+                of = record_log.learned_by(unit.db, row.uid)
+                with unit.other_act(tools.clock(), act=pair(row.uid, candidate.uid), of=of):
                     retired += _settle(unit, row, verdict, candidate)
             unit.set_meta(REACHED, json.dumps([row.valid_from, row.uid]))
     with store.unit() as unit:

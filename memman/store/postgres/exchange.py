@@ -199,26 +199,32 @@ def _ours(store: SqliteStore, server: Server, number: int) -> tuple[str, int]:
         record_log.fill_gaps(store.db, name)
         there, here = _there(server, number).get(name, 0), record_log.known(store.db)[name]
         upto = min(there, here)
-        if there <= here and _agree(store.db, name, _acts(server, number, name, upto)):
+        if there <= here and _agree(store.db, name, _told_there(server, number, name, upto)):
             return name, there
-        told = _acts(server, number, name)
-        same = next((n for n in range(1, upto + 1) if not _agree(store.db, name, {n: told.get(n, "")})), upto + 1) - 1
+        told = _told_there(server, number, name)
+        same = (
+            next((n for n in range(1, upto + 1) if n in told and not _agree(store.db, name, {n: told[n]})), upto + 1)
+            - 1
+        )
+        acts = {one.n: one.act for one in record_log.every(store.db, name, 0, same + 1)}
+        while same and acts.get(same) == acts.get(same + 1):  # an act is never torn apart
+            same -= 1
     with store.unit() as unit:
         unit.follow(record_log.renew_host(unit.db, same))
     return record_log.host(store.db), 0
 
 
-def _acts(server: Server, number: int, host: str, n: int | None = None) -> dict[int, str]:
-    """Return of records of a host of which act they are, as far as we may see them."""
-    sql = "SELECT n, act FROM memman.record WHERE store = %s AND host = %s AND n = coalesce(%s, n)"
+def _told_there(server: Server, number: int, host: str, n: int | None = None) -> dict[int, tuple[Any, ...]]:
+    """Return moment, act, memory and kind of a host's records, as far as we may see them."""
+    sql = "SELECT n, at, act, memory, kind FROM memman.record WHERE store = %s AND host = %s AND n = coalesce(%s, n)"
     with server.translated():
-        return dict(server.db.execute(sql, (number, host, n)).fetchall())
+        return {row[0]: row[1:] for row in server.db.execute(sql, (number, host, n)).fetchall()}
 
 
-def _agree(db: apsw.Connection, host: str, acts: dict[int, str]) -> bool:
-    """Whether our records are of these acts, or one of the two sides may not see them."""
-    ours = {n: one.act for n in acts for one in record_log.every(db, host, n - 1, 1)}
-    return all("" in {act, ours[n]} or act == ours[n] for n, act in acts.items())
+def _agree(db: apsw.Connection, host: str, told: dict[int, tuple[Any, ...]]) -> bool:
+    """Whether these are our records, or one of the two sides may not see them."""
+    ours = {n: one[2:6] for n in told for one in record_log.every(db, host, n - 1, 1)}
+    return all("" in {said[1], ours[n][1]} or said == ours[n] for n, said in told.items())
 
 
 def _set_back(store: SqliteStore, server: Server) -> None:

@@ -4,7 +4,7 @@ Text index, sign codes, vectors and edges of nearness are worked out from these 
 """
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from typing import Any
 
@@ -53,13 +53,15 @@ def folding(db: apsw.Connection, uids: Collection[str]) -> tuple[dict[str, list[
     """Return what the state of each of some memories, rules and notes is made of, as `state_of` takes it."""
     found = record_log.of_each(db, uids)
     every = [*chain.from_iterable(found.values())]
-    undos = record_log.undos(db, {one.act for one in every})
+    named = {act for one in every if one.act.startswith(records.PAIR) for act in records.hangs_on(one.body)}
+    undos = record_log.undos(db, {one.act for one in every} | named)
     return found, record_log.winners(db, [*every, *undos]), undos
 
 
 def rewrite(db: apsw.Connection, uids: Collection[str]) -> list[int]:
     """Write memories, rules and notes as their records say; return the rows of memories, by `uids`' order."""
     found, winners, undos = folding(db, uids)
+    _ignore(db, winners)
     states = {uid: state_of(said, winners, undos) for uid, said in found.items()}
     for uid, parts in states.items():
         if records.TEXT in parts:
@@ -78,6 +80,14 @@ def rewrite(db: apsw.Connection, uids: Collection[str]) -> list[int]:
             db.execute("DELETE FROM receipt WHERE note = ?", (uid,))
             _rule(db, uid, parts.get(RULE))
     return written
+
+
+def _ignore(db: apsw.Connection, winners: Mapping[str, str]) -> None:
+    """Note which records of acts that two machines did do not count."""
+    for act, host in winners.items():
+        ours = "FROM record r JOIN host h ON h.id = r.host WHERE r.act = ? AND h.name"
+        db.execute(f"DELETE FROM ignored WHERE record IN (SELECT r.id {ours} = ?)", (act, host))
+        db.execute(f"INSERT OR IGNORE INTO ignored SELECT r.id {ours} <> ?", (act, host))
 
 
 def _drop(db: apsw.Connection, row: int) -> None:

@@ -155,10 +155,23 @@ def taken_back(db: apsw.Connection, found: Iterable[Record]) -> list[Record]:
     back: list[Record] = []
     done: set[str] = set()
     while acts := {act for one in found if one.kind == "undone" for act in one.said.get("acts", ())} - done:
-        found = of_acts(db, acts)
+        found = [*of_acts(db, acts), *compared(db, acts)]
         back += found
         done |= acts
     return back
+
+
+def compared(db: apsw.Connection, acts: Collection[str]) -> list[Record]:
+    """Return the records of comparisons that hang on one of some acts."""
+    hangs = "EXISTS (SELECT 1 FROM json_each(r.body, '$.of') WHERE value IN (SELECT value FROM json_each(?)))"
+    rows = db.execute(f"{_FROM} WHERE r.act GLOB '{PAIR}*' AND r.body <> '' AND {hangs}", (json.dumps([*acts]),))
+    return [Record(*row) for row in rows]
+
+
+def learned_by(db: apsw.Connection, uid: str) -> list[str]:
+    """Return the acts that learned a memory."""
+    sql = "SELECT DISTINCT act FROM record WHERE memory = ? AND kind = 'learned' ORDER BY act"
+    return [act for (act,) in db.execute(sql, (uid,))]
 
 
 def every(db: apsw.Connection, host: str = "", after: int = 0, limit: int = -1) -> Iterator[Record]:

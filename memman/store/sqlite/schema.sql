@@ -3,7 +3,7 @@
 -- Scope 0 is everywhere. A rejected text is kept as a digest. `receipt.models` is JSON: stage -> model.
 -- `mark` tells since when a person protects a memory and since when it is held back, and what maybe replaces it; `claim`
 -- what a memory that only an agent has said is against. Memories that a record names and that are not there yet are
--- `awaited`. Host 1 is this machine; others that are `ours`
+-- `awaited`; `ignored` are those of acts that another machine did first. Host 1 is this machine; others that are `ours`
 -- it was before. The log leaves out verbs whose lines stand in another's, or that concern no reader.
 CREATE TABLE host(
     id INTEGER PRIMARY KEY,
@@ -31,6 +31,7 @@ CREATE INDEX record_act ON record(act);
 CREATE INDEX record_at ON record(at);
 CREATE INDEX record_purged ON record(memory) WHERE kind = 'purged';
 CREATE INDEX record_undone ON record(id) WHERE kind = 'undone' AND memory = act;
+CREATE TABLE ignored(record INTEGER PRIMARY KEY);
 CREATE VIEW log AS SELECT
     id,
     at,
@@ -40,7 +41,7 @@ CREATE VIEW log AS SELECT
     iif(EXISTS (SELECT 1 FROM receipt WHERE note = act), act, '') AS note,
     body -> 'was' AS before,
     iif(kind = 'learned', json_patch(json_object('text', body ->> '$.set.text.text', 'category', body ->> '$.set.text.category'), coalesce(body -> 'now', '{}')), body -> 'now') AS after
-FROM record WHERE body <> '' AND verb NOT IN ('settle', 'cause', 'support', 'name', 'note', 'refuse', 'take over');
+FROM record WHERE body <> '' AND id NOT IN (SELECT record FROM ignored) AND verb NOT IN ('settle', 'cause', 'support', 'name', 'note', 'refuse', 'take over');
 CREATE TABLE awaited(uid TEXT NOT NULL, memory TEXT NOT NULL, PRIMARY KEY (uid, memory)) WITHOUT ROWID;
 CREATE TABLE memory(
     id INTEGER PRIMARY KEY AUTOINCREMENT,

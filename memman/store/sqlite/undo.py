@@ -48,11 +48,13 @@ def take_back(
     writes the line of the undo, with `keep`: by it what comes later of these acts is left out, too.
     """
     left = {} if left is None else left
-    db, done = unit.db, record_log.of_acts(unit.db, acts)
+    db, done = unit.db, [*record_log.of_acts(unit.db, acts), *record_log.compared(unit.db, acts)]
     undoing = {one.act for one in done if one.kind == "undone"}  # these bear on what came late, too
     done += record_log.taken_back(db, done)
     learned = {one.memory for one in done if one.kind == "learned"}
     changed = []
+    counts = record_log.winners(db, done)
+    done = [one for one in done if counts.get(one.act, one.host) == one.host]
     by_uid: dict[str, list[Record]] = {}
     for one in done:
         if one.kind not in {"noted", "purged"} and one.body:

@@ -56,6 +56,7 @@ class SqliteUnit:
     def __init__(self, db: apsw.Connection, by: Mapping[str, str] = MappingProxyType({})) -> None:
         self.db, self._by = db, {name: screened(said) for name, said in by.items() if said}
         self.act, self._note = "", ""
+        self._of: Sequence[str] = ()
         self._around: dict[int, list[tuple[int, int, str]]] = {}
 
     def receipt(self, note: Note, at: int, outcome: str, facts: int, drain: str = "", models: str = "") -> bool:
@@ -222,7 +223,7 @@ class SqliteUnit:
         """Have what a memory took the place of be superseded by what took its own."""
         heir = self._status(memory)["superseded_by"]
         passed: list[Any] = self.db.execute("SELECT id FROM memory WHERE superseded_by = ?", (memory,)).fetchall()
-        for (old,) in passed:
+        for (old,) in passed if heir else ():  # without one it keeps the name of what is no more
             status = self._status(old) | {"superseded_by": heir}
             self.record(at, self.uid(old), "settle", {records.STATUS: status})
 
@@ -568,13 +569,17 @@ class SqliteUnit:
         self.record(at, self.uid(memory), how, {records.STATUS: status, **sets}, was, told)
 
     @contextmanager
-    def other_act(self, at: int, note: str = "") -> Iterator[None]:
-        """Have what is recorded inside be an act of its own, or a note's, which an undo can take back by itself."""
-        mine, self.act, before, self._note = self.act, note or new_uid(at), self._note, note
+    def other_act(self, at: int, note: str = "", act: str = "", of: Sequence[str] = ()) -> Iterator[None]:
+        """Have what is recorded inside be an act of its own, or a note's, which an undo can take back by itself.
+
+        With the acts `of` it is undone, too.
+        """
+        mine = self.act, self._note, self._of
+        self.act, self._note, self._of = act or note or new_uid(at), note, of
         try:
             yield
         finally:
-            self.act, self._note = mine, before
+            self.act, self._note, self._of = mine
 
     def forget_receipt(self, note: str, at: int) -> None:
         """Have a note be dealt with no more."""
@@ -613,7 +618,7 @@ class SqliteUnit:
     ) -> None:
         """Append a record of this act; the caller has the index written anew."""
         told = {**(now or {}), **({} if self._note else self._by)}
-        text = body(how, set=sets, was=_clean(was or {}), now=_clean(told), **said)
+        text = body(how, set=sets, was=_clean(was or {}), now=_clean(told), of=[*self._of] or None, **said)
         record_log.append(self.db, at, self.act_at(at), uid, KIND_OF[how], text)
 
 

@@ -1,6 +1,7 @@
 """Members and machines that do things apart and exchange them in any order: in the end each knows what it may."""
 
 import random
+import shutil
 
 import pytest
 
@@ -113,6 +114,30 @@ def test_one_note_on_two_machines_takes_effect_once(database, tmp_path):
         for one in (*machines, *machines):
             one.meet()
         assert [one.texts() for one in machines] == [["told at 5"]] * 2
+        second.close()
+
+
+def test_a_copy_that_drained_the_same_note_otherwise_tears_no_act_apart(database, tmp_path):
+    """Under our numbers the server has another account of the note: ours goes whole under another host's name."""
+    with members(database, tmp_path, ("alice",)) as people:
+        one = people["alice"]
+        (tmp_path / "second").mkdir()
+        one.tell("heron", at=1)
+        one.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        shutil.copytree(tmp_path / "alice", tmp_path / "second", dirs_exist_ok=True)
+        second = Member(database, "alice", tmp_path / "second")
+        from memman.model.records import Draft, Fact, Note
+
+        for at, each in enumerate((one, second), 5):
+            with each.store.unit() as unit:
+                unit.receipt(Note("01" * 16, "team", "said", 1), at, "stored", 1)
+                new = unit.add(Draft(f"{1:020x}", "01" * 16, Fact("ibis"), "user", "@", 1), at)
+                if each is second:
+                    unit.supersede(1, new, at, at, "newer")
+        for each in (one, second) * 3:
+            each.meet()
+        assert one.states() == second.states()
+        assert one.texts() == second.texts() == ["heron", "ibis"]
         second.close()
 
 

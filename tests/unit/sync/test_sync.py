@@ -458,6 +458,52 @@ def test_an_undo_brings_back_what_was_replaced_on_two_machines(box):
     assert differing(one, other) == []
 
 
+def test_an_undo_takes_a_comparison_with_it_that_it_did_not_know_of(box):
+    """One machine compared what another undid meanwhile: the older memory holds again, until the undo is undone."""
+    one, other = apart(box)
+    told(one[0], BEFORE, queued_at=1_700_000_000_000)
+    note = told(other[0], AFTER, queued_at=1_700_000_100_000)
+    carry(one, other)
+    done(one[0], "sync")
+    assert current(one[0]) == [AFTER]
+    report = json.loads(done(other[0], "undo", note, "--json"))
+    undone, redone = ({BEFORE: "current", AFTER: "forgotten"}, []), ({BEFORE: "superseded", AFTER: "current"}, [])
+    for expected in (undone, redone):
+        for _ in range(2):
+            carry(one, other)
+            both(one[0], other[0])
+        assert standing(one[0]) == standing(other[0]) == expected
+        assert differing(one[0], other[0]) == []
+        if expected == undone:
+            done(one[0], "undo", report["id"])
+
+
+def test_what_a_machine_did_second_is_in_no_list(box):
+    """Of a note that two copies of a data folder drained the first account counts; only it is shown, and purged."""
+    one, folder = machine(box, "one"), box.data.parent / "shared"
+    told(one, BEFORE, queued_at=1_700_000_000_000)
+    one.remember(AFTER, queued_at=1_700_000_100_000)
+    shutil.copytree(one.data, one.data.parent / "other")
+    other = machine(box, "other")
+    (other.data / "owner").unlink(missing_ok=True)
+    other.configure(JUDGE="off")
+    for each in (other, one):
+        done(each, "scheduler", "drain")
+    assert (len(current(one)), len(current(other))) == (1, 2)
+    uid = one.store("SELECT uid FROM memory WHERE text = ?", AFTER)[0]
+    done(one, "purge", uid)
+    folder.mkdir()
+    done(one, "sync", "--folder", str(folder))
+    done(other, "sync", "--folder", str(folder), "--key", "-", input=(one.data / "sync" / "key").read_text())
+    for _ in range(2):
+        both(one, other)
+    assert current(one) == current(other) == [BEFORE]
+    assert differing(one, other) == []
+    verbs = one.store("SELECT verb FROM log ORDER BY at")
+    assert verbs == other.store("SELECT verb FROM log ORDER BY at")
+    assert "supersede" not in verbs
+
+
 def test_the_older_word_gives_way_in_every_part_by_itself(box):
     """What was changed here and there of one memory stands beside one another; of one thing the later holds."""
     one, other = apart(box)
