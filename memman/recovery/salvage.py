@@ -49,7 +49,7 @@ def opened(path: str, new: apsw.Connection, tables: Sequence[str]) -> apsw.Conne
     Tables begin on the same pages in all files that were made by the same steps.
     """
     db = _unchecked(path)
-    if all((there := columns(db, table)) and {*there} <= {*columns(new, table)} for table in tables):
+    if all(columns(db, table) == columns(new, table) for table in tables):
         return db
     db.close()
     checkpoint(new)
@@ -71,8 +71,8 @@ def refill_queue(new: apsw.Connection, read: apsw.Connection) -> tuple[int, tupl
     with TranslatedErrors(new.filename), Transaction(new):
         register_reading_functions(read)
         doubtful = _notes(read, new)
-        for table in ("journal", "ledger", "meta"):  # an older file lacks the newest columns, which have defaults
-            names = [name for name in columns(new, table) if name in columns(read, table)]
+        for table in ("journal", "ledger", "meta"):
+            names = columns(new, table)
             for row in rows(read, table, names):
                 insert(new, table, names, row)
         kept = {str(uid) for (uid,) in new.execute("SELECT uid FROM note")}
@@ -90,16 +90,15 @@ def columns(db: apsw.Connection, table: str) -> list[str]:
 
 def _notes(read: apsw.Connection, new: apsw.Connection) -> tuple[str, ...]:
     """Take the notes; return the uids of those that are parked as doubtful."""
-    there = [name for name in columns(new, "note") if name in columns(read, "note")]
-    says = f"digest = {DIGEST}" if "digest" in there else "0"
-    asked = [f"iif(state IN {STATES}, state, 'parked')" if name == "state" else readable(name) for name in there]
+    names = columns(new, "note")
+    asked = [f"iif(state IN {STATES}, state, 'parked')" if name == "state" else readable(name) for name in names]
     doubtful = []
-    for *row, right in by_key(read, "note", (*asked, says)):
-        note = dict(zip(there, row, strict=True))
+    for *row, right in by_key(read, "note", (*asked, f"digest = {DIGEST}")):
+        note = dict(zip(names, row, strict=True))
         if not right and note["state"] not in {"done", "parked"}:
             note |= {"state": "parked", "error": DAMAGED}
             doubtful.append(str(note["uid"]))
-        insert(new, "note", there, tuple(note.values()))
+        insert(new, "note", names, tuple(note.values()))
     return tuple(doubtful)
 
 
