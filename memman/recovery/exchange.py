@@ -7,9 +7,8 @@ cuts the exchange short leaves all of the old or all of the new.
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
 from typing import BinaryIO
 
 import apsw
@@ -21,48 +20,37 @@ from memman.sqlite import WAIT_MS, TranslatedErrors, checkpoint, trust_pages
 _NO_HEADER = (apsw.NotADBError, apsw.CorruptError, apsw.ReadOnlyError)
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """The write lock on a database: nobody else changes it for as long as this is open."""
-
-    path: str
-    _original: BinaryIO
-    _backup: apsw.Backup
-
-    def copy(self, *targets: str) -> None:
-        """Copy the file, and then its log, which no checkpoint can cut short now, byte by byte to the disk."""
-        for target in targets:
-            self._original.seek(0)
-            _written(self._original, target)
-            with suppress(FileNotFoundError), open(self.path + "-wal", "rb", opener=open_file) as log:
-                _written(log, target + "-wal")
-
-    def commit(self, copy: str) -> str:
-        """Put the new content in force, having kept `copy` beside it under the name that is returned."""
-        aside = _free(self.path)
-        for end in ("-wal", ""):
-            with suppress(FileNotFoundError):
-                os.rename(copy + end, aside + end)
-        fsync_folder(os.path.dirname(self.path))
-        while not self._backup.done:
-            self._backup.step(-1)
-        return aside
-
-
 @contextmanager
-def exchange(path: str, new: str) -> Iterator[Exchange]:
-    """Hold off all who write to the database at `path`; until `commit`, more may be written to `new`.
+def exchange(path: str, place: str) -> Iterator[Callable[[], str]]:
+    """Hold off all who write to the database at `path`, for `new.db` in the folder `place`; copy it to `read.db` there.
 
-    `new` must have a table: the lock is that of a copying which has not begun yet. Raises Busy.
+    What is yielded puts the new content in force and returns where the old file is kept; until then more may be
+    written to `new.db`, which must have a table: the lock is that of a copying which has not begun yet. Raises Busy.
     """
     with TranslatedErrors(path), ExitStack() as stack:
         # To close any handle of a file frees all locks that this process has on it: this one is closed last.
         original = stack.enter_context(open(path, "rb", opener=open_file))
-        source = stack.enter_context(closing(apsw.Connection(new)))
+        source = stack.enter_context(closing(apsw.Connection(f"{place}/new.db")))
         live, backup = _locked(path, source)
         stack.enter_context(closing(live))
+        for target in (f"{place}/damaged.db", f"{place}/read.db"):
+            original.seek(0)
+            _written(original, target)
+            with suppress(FileNotFoundError), open(path + "-wal", "rb", opener=open_file) as log:
+                _written(log, target + "-wal")  # no checkpoint can cut it short now
+
+        def commit() -> str:
+            aside = _free(path)
+            for end in ("-wal", ""):
+                with suppress(FileNotFoundError):
+                    os.rename(f"{place}/damaged.db{end}", aside + end)
+            fsync_folder(os.path.dirname(path))
+            while not backup.done:
+                backup.step(-1)
+            return aside
+
         with backup:
-            yield Exchange(path, original, backup)
+            yield commit
         if backup.done:
             checkpoint(live)
 

@@ -118,9 +118,7 @@ def follow(data: str, store: str, queue: Queue, uids: Sequence[str]) -> Selectio
     """
     target = targeted(data, store, uids)
     bury_texts(data, _texts(target))
-    mark(queue, store)
-    _clear_traces(data, target)
-    queue.let_go(store)
+    _clear_traces(data, store, queue, target)
     for note in target.notes:
         queue.drop(note)
     return target
@@ -131,9 +129,7 @@ def _deleted(data: str, store: str, target: Selection, kept_away: AbstractContex
     deleted = False
     try:
         with closing(Queue(data)) as queue:
-            mark(queue, store)
-            _clear_traces(data, target)
-            queue.let_go(store)
+            _clear_traces(data, store, queue, target)
             with closing(open_store(data, store)) as opened:
                 with kept_away, opened.unit() as unit:
                     rules.purge(unit, [rule["uid"] for rule in target.rules], now_ms())
@@ -206,8 +202,13 @@ def _texts(target: Selection) -> list[str]:
 _TELLING = 5
 
 
-def _clear_traces(data: str, target: Selection) -> None:
-    """Take memories out of hooks' sessions, prompts that say a word of theirs, and debug lines of the worker's log."""
+def _clear_traces(data: str, store: str, queue: Queue, target: Selection) -> None:
+    """Take memories out of hooks' sessions, prompts that say a word of theirs, and debug lines of the worker's log.
+
+    Store and queue are marked, to be written anew, and the queue lets go of texts that it keeps of what is done.
+    """
+    mark(queue, store)
+    queue.let_go(store)
     uids = {memory["uid"] for memory in target.memories}
     said = {word for row in (*target.memories, *target.waiting, *target.rules) for word in terms(row["text"])}
     telling = {word for word in said if len(word) >= _TELLING or not word.isalpha() or not word.isascii()}

@@ -73,16 +73,15 @@ def mended(data: str, store: str) -> Recovered | None:
         ExitStack() as stack,
         workplace(path) as place,
         closing(SqliteStore(f"{place}/new.db")) as new,
-        exchange(path, new.path) as old,
+        exchange(path, place) as commit,
     ):
-        old.copy(f"{place}/damaged.db", f"{place}/read.db")
         with (
             closing(opened(f"{place}/read.db", new.db, ("record", "host"))) as every,
             closing(apsw.Connection(f"{place}/read.db")) as checked,
         ):
             log = rebuilt(new, Copies(every, checked), _backed_up(stack, data, store), Tombstones.load(data))
         kept = int(new.db.execute("SELECT count(*) FROM memory").get)
-        aside = old.commit(f"{place}/damaged.db")
+        aside = commit()
     with suppress(MemmanError), closing(Queue(data)) as queue:  # one that is damaged too is repaired by itself
         queue.set_meta(UPGRADING, "1")
     return Recovered(what, wrong, aside, kept, **log._asdict())
@@ -109,12 +108,11 @@ def recover_queue(data: str) -> Recovered:
         with (
             workplace(path) as place,
             closing(open_queue(f"{place}/new.db")) as new,
-            exchange(path, f"{place}/new.db") as old,
+            exchange(path, place) as commit,
         ):
-            old.copy(f"{place}/damaged.db", f"{place}/read.db")
             with closing(opened(f"{place}/read.db", new, ("note", "journal", "ledger", "meta"))) as read:
                 kept, lost, doubtful = refill_queue(new, read)
-            return Recovered("queue", wrong, old.commit(f"{place}/damaged.db"), kept, lost=lost, doubtful=doubtful)
+            return Recovered("queue", wrong, commit(), kept, lost=lost, doubtful=doubtful)
 
 
 def _there(path: str) -> bool:

@@ -188,8 +188,8 @@ def test_what_a_killed_repair_left_is_named_and_swept(waiting):
 def test_an_exchange_that_is_not_committed_changes_nothing(waiting, tmp_path):
     """Given up before its end, an exchange leaves file and log as they were, and writers go on."""
     open_queue(str(tmp_path / "new.db")).close()
-    with exchange(str(waiting.queue_path), str(tmp_path / "new.db")) as old:
-        old.copy(str(tmp_path / "copy.db"))
+    with exchange(str(waiting.queue_path), str(tmp_path)):
+        pass
     append(str(waiting.data), NOTE | {"text": "It came after."})
     assert waiting.states() == {"pending": len(NOTES) + 1}
-    assert (tmp_path / "copy.db").stat().st_size == waiting.queue_path.stat().st_size
+    assert (tmp_path / "damaged.db").stat().st_size == waiting.queue_path.stat().st_size
