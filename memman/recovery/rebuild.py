@@ -96,7 +96,8 @@ def _taken(db: apsw.Connection, read: Copies, others: Collection[str]) -> Iterat
     names: dict[int, Any] = dict(rows(read.every, "host", ("id", "name")))
     for number, host, *said, total in by_key(read.every, "record", _RECORD):
         named = [fits[host]] if host in fits else [names.get(host, ""), *others]
-        one = next((one for name in named if (one := Record(str(name), *said)).sum == total or not one.body), None)
+        told = (Record(str(name), *said) for name in named)
+        one = next((one for one in told if one.sum == total or (host in fits and not one.body)), None)
         if not one or shapes.wrong(one):
             continue
         if host not in fits:

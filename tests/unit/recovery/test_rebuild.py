@@ -7,6 +7,7 @@ import apsw
 import pytest
 
 from memman.hot.recall import found
+from memman.model.records import Draft, Fact
 from memman.recovery.backup import take
 from memman.recovery.check import troubles
 from memman.recovery.purge import purge
@@ -154,3 +155,23 @@ def test_what_is_gone_from_log_and_index_is_named(sound):
     assert box.store(f"SELECT uid, status FROM memory WHERE uid IN ('{away}', '{gone}', '{ended}')") == [
         (ended, "forgotten")
     ]
+
+
+def test_a_damaged_name_of_a_host_is_that_of_the_backup(box):
+    """Though its first records, which a purge has emptied, have no checksum that could tell."""
+    with closing(SqliteStore(str(box.store_path()))) as store, store.unit() as unit:
+        unit.add(Draft("f" * 20, "e" * 32, Fact("The heron nests."), "user", "one", 1), 1)
+    box.remember("Vite builds the frontend.")
+    box.drain()
+    purge(str(box.data), "default", box.store("SELECT uid FROM memory WHERE id = 1"))
+    take(str(box.data))
+    before = states(box)
+    (name,) = box.store("SELECT name FROM host WHERE id = 1")
+    (page,) = [number for number, owner in owners(box.store_path()).items() if owner == "host"]
+    content = box.store_path().read_bytes()
+    at = content.index(name.encode(), page * PAGE)
+    spoil(box.store_path(), content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :], len(content) // PAGE + 1)
+    done = recover(str(box.data), "default")
+    assert done.wrong
+    assert done.damaged == done.replaced
+    assert (states(box), box.store("SELECT name FROM host WHERE id = 1")) == (before, [name])
