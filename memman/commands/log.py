@@ -20,8 +20,8 @@ from memman.model.errors import UnknownId, UsageError
 from memman.model.plural import counted
 from memman.queue.ledger import Ledger
 from memman.queue.view import QueueView
-from memman.store.sqlite import recent, shown
 from memman.store.sqlite import sessions as sql
+from memman.store.sqlite import shown
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.rules import VERB as RULE
 from memman.store.sqlite.standing import last_session
@@ -200,7 +200,7 @@ def _print_learned(groups: Records) -> None:
 def learned(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
     """Show what was learned, by day and repository."""
     with reading(place) as catalogue:
-        days = recent.came(catalogue.reader.db, moment(since, "since"))
+        days = catalogue.came(moment(since, "since"))
         records = _memories(place, catalogue, [*days])
     records.sort(key=lambda record: record["scope"])
     records.sort(key=lambda record: days[record["id"]], reverse=True)
@@ -227,7 +227,7 @@ def _print_diff(changes: Records) -> None:
 def diff(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
     """Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope."""
     with reading(place) as catalogue:
-        verbs = recent.changed(catalogue.reader.db, moment(since, "since"))
+        verbs = catalogue.changed(moment(since, "since"))
         changes = [
             {"sign": sign, "verbs": [*verbs[record["id"]]]} | record
             for record in _memories(place, catalogue, [*verbs])

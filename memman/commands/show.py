@@ -19,7 +19,7 @@ from memman.config.scope import PERSONAL
 from memman.model.errors import UnknownId, UsageError
 from memman.model.plural import counted
 from memman.queue.view import QueueView
-from memman.store.sqlite import doubts, keeping, lineage, shown, typed
+from memman.store.sqlite import doubts, keeping, shown, typed
 from memman.store.sqlite.catalogue import Catalogue
 
 # Related memories that are told.
@@ -132,7 +132,7 @@ def _background(place: Place, record: dict[str, Any], catalogue: Catalogue, queu
     versions = [
         veiled(place, catalogue.reader, one["uid"], one)
         | {"asked": one["id"] == row, "changes": lines_of(place, catalogue, one["uid"])}
-        for one in catalogue.memories(lineage.lineage(db, row))
+        for one in catalogue.versions(row)
     ]
     return {
         "said": "" if place.agent else _said(queue, record["note"]),

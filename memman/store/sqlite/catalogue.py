@@ -38,6 +38,14 @@ _TALLIES = {
 _MOST_MENTIONS = 10_000
 # A chain longer than this is shown in part.
 _LONGEST_CHAIN = 200
+# What superseded what (new, old): as it is now, and as the log tells that it once was.
+_NOW = "SELECT superseded_by, id FROM memory WHERE superseded_by IS NOT NULL"
+_ONCE = (
+    "SELECT n.id, m.id FROM record r JOIN memory m ON m.uid = r.memory"
+    " JOIN memory n ON n.uid = r.body ->> '$.now.superseded_by' WHERE r.kind = 'related'"
+)
+# Verbs that change neither what a memory says nor how it stands.
+_QUIET = "('confirm', 'feedback', 'link')"
 # The memories of notes that a beginning names, by the index of shown digits and by that of receipts.
 _NOTED = (
     "SELECT id FROM memory WHERE substr(note, -8) >= ?1 AND substr(note, -8) < ?2 UNION"
@@ -154,6 +162,16 @@ class Catalogue:
             memory,
         )
 
+    def versions(self, memory: int) -> list[dict[str, Any]]:
+        """Return a memory, all that it took the place of and all that took its own, now or once, oldest first."""
+        sql = (
+            f"WITH RECURSIVE step(new, old) AS MATERIALIZED ({_NOW} UNION {_ONCE}),"
+            f" before(id) AS (VALUES (?1) UNION SELECT old FROM before JOIN step ON new = id LIMIT {_LONGEST_CHAIN}),"
+            f" after(id) AS (VALUES (?1) UNION SELECT new FROM after JOIN step ON old = id LIMIT {_LONGEST_CHAIN})"
+            f" {_MEMORY} WHERE id IN (SELECT id FROM before UNION SELECT id FROM after) ORDER BY valid_from, id"
+        )
+        return self._memories(sql, (memory,))
+
     def doubtful(self) -> dict[int, int]:
         """Return the memories in force that are maybe replaced, newest first, each with what by."""
         found, known = self._marked()
@@ -227,6 +245,25 @@ class Catalogue:
         for day, verb, count in self.reader.db.execute(sql, (since,)):
             days.setdefault(day, {})[verb] = count
         return days
+
+    def came(self, since: int) -> dict[int, str]:
+        """Return the memories recorded since then, newest first, each with its day (local time); forgotten ones not."""
+        sql = (
+            "SELECT id, date(recorded_at / 1000, 'unixepoch', 'localtime') FROM memory"
+            " WHERE recorded_at >= ? AND status <> 'forgotten' ORDER BY recorded_at DESC, id DESC"
+        )
+        return dict(self.reader.db.execute(sql, (since,)))
+
+    def changed(self, since: int) -> dict[int, tuple[str, ...]]:
+        """Return the memories with log lines since then, by the first, each with the verbs of its lines."""
+        sql = (
+            "SELECT m.id, l.verb FROM log l JOIN memory m ON m.uid = l.memory"
+            f" WHERE l.at >= ? AND l.verb NOT IN {_QUIET} ORDER BY l.id"
+        )
+        verbs: dict[int, tuple[str, ...]] = {}
+        for row, verb in self.reader.db.execute(sql, (since,)):
+            verbs[row] = (*verbs.get(row, ()), verb)
+        return verbs
 
     def fingerprints(self) -> list[dict[str, Any]]:
         """Return what made the store's vectors, and how many there are of each."""
