@@ -15,13 +15,14 @@ from memman.commands.list import listing
 from memman.commands.memories import Records, all_memories, changed, veiled
 from memman.commands.person import confirm
 from memman.commands.place import Place, looking, steadily, writing
-from memman.commands.printing import did, named, short, text, when
+from memman.commands.printing import did, labelled, named, short, text, when
 from memman.commands.show import described, show
 from memman.commands.verb import Group, ids_argument, store_option
 from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
 from memman.hot.moment import end
 from memman.model.errors import UsageError
+from memman.model.plural import counted
 from memman.model.text import SHORT_ID
 from memman.model.worth import BOUND
 from memman.store.sqlite import index, keeping
@@ -139,11 +140,27 @@ def feedback(place: Place, id_: str, kind: str) -> Records:
     return [one | {"reported": kind} for one in records]
 
 
-@insights.verb(shows=did("archived", "not in recall already"))
-@ids_argument
-def archive(place: Place, ids: Sequence[str]) -> Records:
+def _archived(records: Records) -> None:
+    did("archived", "not in recall already")(records)
+    if not records:
+        text("no memory is worth so little")
+
+
+@insights.verb(shows=_archived)
+@click.argument("ids", nargs=-1, metavar="[ID...]")
+@click.option("--least", is_flag=True, help="Those that `list --least` shows, instead of IDs.")
+@click.option("--below", type=click.FloatRange(0, 2), default=BOUND, show_default=True, help="With --least: how much.")
+def archive(place: Place, ids: Sequence[str] = (), *, least: bool = False, below: float = BOUND) -> Records:
     """Put memories out of recall; `insights restore` brings them back."""
-    return lists.archive(place, ids)
+    if bool(ids) == least:
+        raise UsageError("give either IDs or --least")
+    if not least:
+        return lists.archive(place, ids)
+    found = lists.least(place, below=below, limit=None)
+    if found:
+        lines = (f"{short(one['uid'])}  {labelled(one)}  {'; '.join(one['why'])}  {one['text']}" for one in found)
+        confirm(f"Archive {counted(len(found), 'memory')}?", listed=lines)
+    return lists.archived(place, found, below)
 
 
 @insights.verb(shows=lambda records: told(records, "not archived"))

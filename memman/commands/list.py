@@ -11,12 +11,10 @@ from memman.belief import AGAINST, SOURCES
 from memman.clock import now_ms
 from memman.commands.inbox import why_held
 from memman.commands.memories import Records, changed, one_memory, veiled
-from memman.commands.person import confirm
 from memman.commands.place import Place, looking, meant, reading
 from memman.commands.printing import (
     WIDE,
     aged,
-    did,
     holds,
     labelled,
     memories,
@@ -29,7 +27,6 @@ from memman.commands.verb import json_option, limit_option, verb
 from memman.config.env import Settings, stale_ages
 from memman.hot.moment import moment
 from memman.model.errors import UsageError
-from memman.model.plural import counted
 from memman.model.terms import name as compared
 from memman.model.text import age, clean, outdated
 from memman.model.vocabulary import CATEGORIES, HIDDEN
@@ -74,7 +71,6 @@ _GOES = {
     "before": ("around",),
     "after": ("around",),
     "below": ("least",),
-    "archive": ("least",),
 }
 
 
@@ -86,7 +82,6 @@ _GOES = {
 @click.option("--stale", is_flag=True, help="Show what may be out of date: past its end, changed files, reported, old.")
 @click.option("--least", is_flag=True, help="Show what is least worth keeping, and why; what is protected never is.")
 @click.option("--below", type=click.FloatRange(0, 2), help=f"With --least: only what is worth less  [default: {BOUND}]")
-@click.option("--archive", is_flag=True, help="With --least: put it out of recall; `insights restore` brings it back.")
 @click.option("--about", metavar="NAME", help="Show what mentions a service, a host, a file, a ticket, a person.")
 @click.option("--around", metavar="ID", help="Show by day what happened around a memory, which is marked and whole.")
 @click.option("--before", type=_COUNT, help="With --around: how many before it  [default: half of --limit]")
@@ -105,17 +100,13 @@ def listing(place: Place, limit: int, *, as_json: bool = False, **asked: Any) ->
     if wrong := next((name for name in said if form not in _GOES.get(name, (form,))), ""):
         forms = [_option(one) for one in _GOES[wrong] if one]
         raise UsageError(f"{_option(wrong)} goes with {' or '.join(forms) or 'the plain list'} only")
-    value, archives = said.pop(form, None), said.pop("archive", False)
+    value = said.pop(form, None)
     said |= {name: moment(said[name], name) for name in ("since", "until") if name in said}
     find, show = _LISTS[form]
-    if form == "around" or archives:
+    if form == "around":
         records = find(place, value, limit=limit, **said)
     else:
         records = limited(lambda most: find(place, value, limit=most, **said), limit)
-    if archives and records:
-        told = (f"{short(one['uid'])}  {labelled(one)}  {'; '.join(one['why'])}  {one['text']}" for one in records)
-        confirm(f"Archive {counted(len(records), 'memory')}?", listed=told)
-        records, show = archived(place, records, said.get("below", BOUND)), did("archived", "not in recall already")
     records = aged(place, records)
     if not printed(records, as_json=as_json):
         show(records)

@@ -10,7 +10,7 @@ _MEANT = {
     'replace ID "…"': "edit update change correct modify",
     "list": "ls memories facts notes all",
     "list --around ID": "timeline",
-    "list --least --archive": "gc",
+    "insights archive --least": "gc",
     "show ID": "cat view why history versions changes",
     'show --query "…"': "explain",
     "log learned": "learned",

@@ -62,7 +62,7 @@ ALLOWED = frozenset(
 LOOKING = (ALLOWED | {"recall", "list", "status", "config get"}) - {"scheduler drain", "scheduler trigger"}
 
 # Options (by the name of their value) that make an allowed verb a person's.
-PERSONS = {"list": ("archive",), "insights list": ("archive",), "doctor": ("fix", "billable"), "scan": ("fix",)}
+PERSONS = {"doctor": ("fix", "billable"), "scan": ("fix",)}
 
 # Verbs of a person that ask at their terminal before they do anything, and when: what they do cannot be taken back,
 # lets pass what was held back, or says where text is sent. The other verbs of a person are refused to agents, and
@@ -74,11 +74,10 @@ ASKED = {
     "embed swap": "for a provider elsewhere",
     "graph rebuild": "with --with-model, where there is something to ask",
     "import": "except with --dry-run",
-    "insights list": "with --archive",
+    "insights archive": "with --least",
     "insights protect": "",
     "insights verify": "",
     "install": "for a provider, an endpoint and a key that the shell has, and with --allow-sandbox",
-    "list": "with --archive",
     "migrate": "with --remove-from-server",
     "purge": "except with --dry-run",
     "repair": "",

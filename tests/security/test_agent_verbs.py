@@ -22,7 +22,7 @@ MARKS = """
     AI_AGENT MEMMAN_AGENT
 """.split()
 # Verbs that take away what others work on.
-LATER = ("backup remove", "insights list", "list", "purge", "rule remove", "uninstall")
+LATER = ("backup remove", "insights archive", "purge", "rule remove", "uninstall")
 OUTWARD = (
     ("MEMMAN_LLM_ENDPOINT", "https://elsewhere.example/v1"),
     ("MEMMAN_LLM_API_KEY", "sk-of-somebody-else-0123456789"),
@@ -125,8 +125,7 @@ def _asking(box):
     run(box, ["store", "create", "second"])
     run(box, ["install", "--target", "codex", "--no-wizard"])
     lines = {verb: args for verb, args in calls(names).items() if verb in ASKED}
-    for verb in ("list", "insights list"):
-        lines[verb] = [*verb.split(), "--least", "--below", "2", "--archive", "--limit", "1"]
+    lines["insights archive"] = ["insights", "archive", "--least", "--below", "2"]
     lines["config set"] = ["config", "set", *OUTWARD[0]]
     lines["embed swap"] = ["embed", "swap", "--to", "ollama", "--endpoint", "http://localhost:1", "--model", "m"]
     other = box.data.parent / "other"

@@ -182,7 +182,7 @@ def test_an_agent_may_look_and_report_but_not_change(box):
         assert box.memman("insights", *verb).returncode == 0
     for verb in (("expire", uid, "--never"), ("verify", uid), ("archive", uid), ("restore", uid)):
         assert "only a person" in box.memman("insights", *verb).stderr
-    assert "only a person" in box.memman("list", "--least", "--archive").stderr
+    assert "only a person" in box.memman("insights", "archive", "--least").stderr
 
 
 @pytest.mark.parametrize(("until", "said"), [("1m", "minutes or months"), ("2020-01-01", "is over already")])

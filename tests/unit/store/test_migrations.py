@@ -64,7 +64,7 @@ def held(path):
     with closing(apsw.Connection(path)) as db:
         return {
             table: list(db.execute(f"SELECT {columns} FROM {table} ORDER BY 1, 2")) for table, columns in HELD.items()
-        }
+        } | {"meta": list(db.execute("SELECT * FROM meta WHERE key NOT GLOB 'protected:*' ORDER BY 1, 2"))}
 
 
 def version(path):

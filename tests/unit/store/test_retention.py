@@ -70,11 +70,11 @@ def test_what_is_least_worth_is_archived_once_a_person_agrees_and_restore_brings
     assert MOSS in listed
     assert "importance 2; 400 d old; shown in 0 sessions" in listed
     assert told(box, "insights", "candidates").count("\n") == 1
-    assert box.person("list", "--least", "--archive", answer=lambda _: "no\n").returncode != 0
+    assert box.person("insights", "archive", "--least", answer=lambda _: "no\n").returncode != 0
     assert MOSS in told(box, "recall", "what grows on the north wall")
-    assert "archived" in told(box, "list", "--least", "--archive")
+    assert "archived" in told(box, "insights", "archive", "--least")
     assert MOSS not in told(box, "recall", "what grows on the north wall")
-    assert told(box, "list", "--least", "--archive").strip() == "no memory is worth so little"
+    assert told(box, "insights", "archive", "--least").strip() == "no memory is worth so little"
     log = told(box, "log", "list")
     assert "archive" in log
     assert "list --least: worth less than 0.1" in log
