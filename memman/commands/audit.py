@@ -30,8 +30,8 @@ from memman.portable.formats.rules import numbered
 from memman.providers.build import builtin_llm
 from memman.store.filters import Filters
 from memman.store.sqlite import quality
+from memman.store.sqlite.beliefs import lone
 from memman.store.sqlite.catalogue import Catalogue, freshness
-from memman.store.sqlite.doubts import lone
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 # Memories that a line is compared with: those nearest as the judge finds, and those that share its rarest words.

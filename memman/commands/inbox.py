@@ -5,7 +5,7 @@ from typing import Any
 from memman.commands.memories import veiled
 from memman.commands.place import Place
 from memman.model.vocabulary import WISHES
-from memman.store.sqlite import doubts
+from memman.store.sqlite import beliefs
 from memman.store.sqlite.catalogue import Catalogue
 
 # The kinds of what waits, in the order of the list. The id is the older one's where there are two.
@@ -17,10 +17,10 @@ _MOST = 500
 def found(catalogue: Catalogue) -> list[tuple[str, int, int]]:
     """Return (kind, memory, the other side or 0) of what waits."""
     held = [one["id"] for one in catalogue.listed(status="review", limit=_MOST)]
-    pairs, contradicted = catalogue.doubtful(), doubts.contradicted(catalogue.reader)
-    said = doubts.claimed(catalogue.reader.db)
+    pairs, contradicted = catalogue.doubtful(), beliefs.contradicted(catalogue.reader)
+    said = beliefs.claimed(catalogue.reader.db)
     told = {*pairs, *pairs.values(), *contradicted.values(), *(new for _, new, _ in said)}
-    wishes = [row for row in doubts.lone(catalogue.reader.db, WISHES) if row not in told]
+    wishes = [row for row in beliefs.lone(catalogue.reader.db, WISHES) if row not in told]
     return [
         *((HELD, row, 0) for row in held),
         *((MAYBE, old, new) for old, new in pairs.items()),
@@ -46,8 +46,8 @@ def told(place: Place, catalogue: Catalogue, kind: str, memory: int, other: int)
 
 
 def _why(catalogue: Catalogue, kind: str, record: dict[str, Any], other: dict[str, Any] | None) -> str:
-    against = doubts.why_against(catalogue.reader, other["uid"], record["uid"]) if other else ""
-    said = against or doubts.why(catalogue.reader, record["uid"])
+    against = beliefs.why_against(catalogue.reader, other["uid"], record["uid"]) if other else ""
+    said = against or beliefs.why(catalogue.reader, record["uid"])
     if kind == HELD and not said:
         return reason(record["text"])
     return said if kind != UNCONFIRMED else "nobody but an agent has said so"
@@ -64,4 +64,4 @@ def why_held(catalogue: Catalogue, record: dict[str, Any]) -> dict[str, str]:
     """Say why a memory is held back, where it is."""
     if record["status"] != "review":
         return {}
-    return {"why": doubts.why(catalogue.reader, record["uid"]) or reason(record["text"])}
+    return {"why": beliefs.why(catalogue.reader, record["uid"]) or reason(record["text"])}

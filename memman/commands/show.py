@@ -19,7 +19,7 @@ from memman.config.scope import PERSONAL
 from memman.model.errors import UnknownId, UsageError
 from memman.model.plural import counted
 from memman.queue.view import QueueView
-from memman.store.sqlite import doubts, keeping, shown, typed
+from memman.store.sqlite import beliefs, keeping, shown, typed
 from memman.store.sqlite.catalogue import Catalogue
 
 # Related memories that are told.
@@ -113,7 +113,7 @@ def _standing(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dic
 
 
 def _contradicted_by(catalogue: Catalogue, row: int) -> list[str]:
-    said = doubts.claimed(catalogue.reader.db)
+    said = beliefs.claimed(catalogue.reader.db)
     return [one["uid"] for one in catalogue.memories([new for old, new, _ in said if old == row])]
 
 

@@ -32,8 +32,7 @@ from memman.secrets.leaks import through
 from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
 from memman.store.records import KIND_OF, Parts, body, named
-from memman.store.sqlite import authorship, doubts, index, linkers, record_log, rejected, vectors
-from memman.store.sqlite.beliefs import statements
+from memman.store.sqlite import authorship, beliefs, index, linkers, record_log, rejected, vectors
 from memman.store.sqlite.index import DECIDED_KINDS, HOLDS, MANUAL
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 
@@ -131,7 +130,7 @@ class SqliteUnit:
         valid_to = max(valid_to, before["valid_from"])
         status = {"status": "superseded", "valid_to": valid_to, "retired_at": at, "superseded_by": successor}
         self._settle(at, old, "supersede", status, {records.MAYBE: None}, why)
-        if doubts.marked(self.db, new) == old:
+        if beliefs.marked(self.db, new) == old:
             self.record(at, successor, "settle", {records.MAYBE: None})
         return True
 
@@ -155,15 +154,15 @@ class SqliteUnit:
             return False
         if authorship.keeps_apart(self.db, new, old) or self._marked_for_longer(old, new):
             return False
-        if turned := doubts.leading_back(self.db, old, new):
+        if turned := beliefs.leading_back(self.db, old, new):
             self.record(at, self.uid(turned), "settle", {records.MAYBE: None})
         told = {"maybe_replaced_by": after["uid"], "why": why}
         self.record(at, before["uid"], "doubt", {records.MAYBE: after["uid"]}, None, told)
         return True
 
     def _marked_for_longer(self, old: int, new: int) -> bool:
-        marked = doubts.newer(self.db, old) or new
-        known = statements(self.db, [new, marked])
+        marked = beliefs.newer(self.db, old) or new
+        known = beliefs.statements(self.db, [new, marked])
         return outlasts(known[marked].ends_at, known[new].ends_at)
 
     def contradict(self, new: int, old: int, at: int, why: str, *, sure: bool) -> bool:
@@ -198,14 +197,14 @@ class SqliteUnit:
             return
         self.record(at, new["uid"], "settle", {records.CLAIMS: None})
         rows = {row: sure for uid, sure in said.items() if (row := index.row_of(self.db, uid))}
-        known = statements(self.db, [memory, *rows])
+        known = beliefs.statements(self.db, [memory, *rows])
         for old in sorted(rows):
             what = effect(UPDATE if rows[old] == records.SURELY else MAYBE, known[memory], known[old])
             self.carry_out(what, old, memory, at, new["valid_from"], _BORNE_OUT)
 
     def keep(self, memory: int, at: int) -> bool:
         """Have `memory` be maybe replaced no more; False when it was not."""
-        newer = doubts.newer(self.db, memory)
+        newer = beliefs.newer(self.db, memory)
         if not newer:
             return False
         self.record(at, self.uid(memory), "keep", {records.MAYBE: None}, {"maybe_replaced_by": self.uid(newer)})
@@ -368,7 +367,7 @@ class SqliteUnit:
 
     def protect(self, memory: int, at: int, *, wanted: bool) -> bool:
         """Let no drain retire `memory` or mark it as maybe replaced, or let it again; False when that is so already."""
-        if statements(self.db, [memory])[memory].protected == wanted:
+        if beliefs.statements(self.db, [memory])[memory].protected == wanted:
             return False
         sets = {records.PROTECTED: at, records.MAYBE: None} if wanted else {records.PROTECTED: None}
         self.record(at, self.uid(memory), "protect" if wanted else "unprotect", sets)
