@@ -132,7 +132,10 @@ def _refuse_damaged_queue(data: str) -> None:
 
 def _copied(data: str, source: str, path: str, one: Restored, texts: Buried) -> None:
     """Copy a store out of a backup, without what was purged since and is not there."""
-    there = _there(data, one.store)
+    there = set[str]()
+    if stores.exists(data, one.store):
+        with closing(open_store(data, one.store)) as store:
+            there = {uid for (uid,) in store.db.execute(_THERE)}
     with TranslatedErrors(source), closing(open_reader(source)) as db:
         fill(path, db, "WAL")
     with TranslatedErrors(path), closing(SqliteStore(path)) as copy:
@@ -154,14 +157,6 @@ def _copied(data: str, source: str, path: str, one: Restored, texts: Buried) -> 
     one.purged = len(gone)
 
 
-def _there(data: str, name: str) -> set[str]:
-    """Return what a store has, or had purged."""
-    if not stores.exists(data, name):
-        return set()
-    with closing(open_store(data, name)) as store:
-        return {uid for (uid,) in store.db.execute(_THERE)}
-
-
 def _placed(data: str, copy: str, one: Restored) -> None:
     """Put the copy where no store is, by one renaming."""
     path = store_path(data, one.store)
@@ -173,12 +168,12 @@ def _placed(data: str, copy: str, one: Restored) -> None:
 
 
 def _added(data: str, copy: str, one: Restored, *, whole: bool) -> None:
-    """Add to a store the records of the copy that it lacks, or those of memories where these are not `whole`."""
-    there = set() if whole else _there(data, one.store)
+    """Add to a store the records of the copy that it lacks, or those of which it knows nothing where not `whole`."""
     with TranslatedErrors(copy), closing(open_reader(copy)) as db:
-        every = [record for record in record_log.every(db) if record.memory not in there]
+        every = list(record_log.every(db))
     with closing(open_store(data, one.store)) as store:
-        new = take_in(store, data, one.store, every)
+        known = set() if whole else {*record_log.memories(store.db)}
+        new = take_in(store, data, one.store, [record for record in every if record.memory not in known])
         one.records, one.changed = len(new), len(store.reader.located({record.memory for record in new}))
         store.maintain()
         one.memories = holding(store.db)

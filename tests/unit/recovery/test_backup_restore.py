@@ -1,8 +1,10 @@
 """Restoring: what a store lacks comes back, and what is there stays."""
 
+import lzma
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,8 @@ from memman.store.sqlite import index, record_log
 from memman.store.sqlite.store import SqliteStore
 from tests.support.backup_calls import restored, run
 from tests.support.box import Box
+
+FIRST = Path(__file__).parents[2] / "data/first_schema"
 
 
 def test_a_store_that_is_gone_is_made_again_and_what_waited_then_waits_again(box):
@@ -264,3 +268,22 @@ def ruin(path):
     for end in ("-wal", "-shm"):
         path.with_name(path.name + end).unlink(missing_ok=True)
     path.write_bytes(b"no database" * 1000)
+
+
+def test_a_backup_from_before_there_were_records_adds_memories_once(box):
+    """Each copy of it tells of them by new records: what is there already gets none."""
+    box.store_path().parent.mkdir(0o700, parents=True)
+    box.store_path().write_bytes(lzma.decompress((FIRST / "memman.db.xz").read_bytes()))
+    box.store_path().chmod(0o600)
+    take(str(box.data))
+    first, *others = box.store("SELECT uid FROM memory ORDER BY id")
+    run(box, "purge", first)
+    assert "lacks nothing" in run(box, "backup", "restore", "latest")
+    assert box.store("SELECT uid FROM memory ORDER BY id") == others
+    shutil.rmtree(box.store_path().parent)
+    box.remember("Redis caches the invoices.")
+    box.drain()
+    assert "to store 'default'" in run(box, "backup", "restore", "latest")
+    assert {*others} < {*box.store("SELECT uid FROM memory")}
+    assert first not in box.store("SELECT uid FROM memory")
+    assert "lacks nothing" in run(box, "backup", "restore", "latest")
