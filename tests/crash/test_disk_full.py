@@ -18,7 +18,7 @@ from tests.support.forks import Forks
 from tests.support.kinds import KINDS, over
 from tests.support.outcomes import DRAIN, Tally, committed, texts, waiting
 
-SIZE = 2 * 2**20
+SIZE = 3 * 2**20
 MOUNT = ("sh", "-c", f'mount -t tmpfs -o size={SIZE} tmpfs "$0" && exec "$@"')
 NAMESPACES = (("unshare", "--mount"), ("unshare", "--map-root-user", "--mount"))
 OLD = "Anna leads the search team."

@@ -1,8 +1,10 @@
 """Members of a store on a server, each with a store and a connection of their own, in this process."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +72,10 @@ class Member:
         return [text for (text,) in self.store.db.execute(sql)]
 
     def push(self, *said: dict[str, Any], host: str = "hostile") -> None:
-        """Send the server what no memman would."""
+        """Send the server what no memman would, in the shape of what it would, from a host named after `host`."""
+        host = host if re.fullmatch("[0-9a-f]{16}", host) else blake2b(host.encode(), digest_size=8).hexdigest()
         given = [
-            {"n": n, "at": 5, "act": f"act-{host}-{n}", "kind": "learned", "body": "", "author": "",
+            {"n": n, "at": 5, "act": f"act{host}{n}", "kind": "learned", "body": "", "author": "",
              "visibility": ""} | one
             for n, one in enumerate(said, 1)
         ]  # fmt: skip
