@@ -275,11 +275,10 @@ def test_what_was_approved_is_shown(told: House, waiting: dict[str, Turn]) -> No
 
 
 @pytest.mark.parametrize(("text", "way"), [(STATE, "session-start"), (PROCEDURE, "session-start"), (ENDED, "recall")])
-def test_why_says_where_a_memory_was_shown(told: House, waiting: dict[str, Turn], text: str, way: str) -> None:
+def test_show_says_where_a_memory_was_shown(told: House, waiting: dict[str, Turn], text: str, way: str) -> None:
     """By each client, in which way; only where an agent asked for it was it of use."""
     assert waiting
-    (why,) = json.loads(told.memman("why", "--json", ids(told)[text]))
-    assert {one["agent"] for one in why["shown"] if one["way"] == way} == {*NAMES}
-    asked = [one for one in why["shown"] if one["way"] == "recall"]
-    (shown,) = json.loads(told.memman("insights", "show", "--json", ids(told)[text]))
-    assert shown["uses"] == len(asked)
+    (memory,) = json.loads(told.memman("show", "--json", ids(told)[text]))
+    assert {one["agent"] for one in memory["shown"] if one["way"] == way} == {*NAMES}
+    asked = [one for one in memory["shown"] if one["way"] == "recall"]
+    assert memory["uses"] == len(asked)
