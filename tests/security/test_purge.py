@@ -47,7 +47,8 @@ def asked_about(box, words):
     text, question = f"The {words()} depot closes at noon.", f"When is {words()} shut?"
 
     def answer(asked):
-        return {"facts": [one | {"questions": [question]} for one in respond(asked)["facts"]]}
+        said = respond(asked)
+        return said | {"facts": [one | {"questions": [question]} for one in said["facts"]]} if "facts" in said else said
 
     settings = (box.data / "env").read_text()
     with ScriptedProvider(respond=answer) as provider:
