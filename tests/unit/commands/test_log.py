@@ -2,10 +2,6 @@
 
 import json
 
-import pytest
-
-from tests.support.providers import ScriptedProvider
-
 OLD, NEW, GONE = "We deploy billing to Fly.io.", "We deploy billing to Render.", "The heron is the mascot of the team."
 
 
@@ -128,23 +124,6 @@ def test_a_limit_keeps_the_latest_session(box):
         box.drain()
     (only,) = json.loads(box.memman("log", "sessions", "--limit", "1", "--json").stdout)
     assert only["session"] == "last"
-
-
-@pytest.fixture
-def replaced(box):
-    """Fill a store with a decision and what replaced it, which a session was shown twice."""
-    with ScriptedProvider() as provider:
-        box.use(provider, LLM_MODEL_FAST="small", LLM_PRICE="2,10")
-        box.remember(TEXT, agent="codex", session="s1", repository="acme/shop", revision="abc123")
-        box.drain()
-        old = box.store("SELECT uid FROM memory")[0]
-        box.memman("replace", old, "We deploy billing to Render.")
-        box.drain()
-        box.environ["MEMMAN_SESSION"] = "s2"
-        for _ in range(2):
-            box.memman("recall", "--all-scopes", "where do we deploy billing?")
-        box.drain()
-    return box
 
 
 def test_cost_sets_what_was_spent_beside_what_was_shown(replaced):

@@ -5,8 +5,6 @@ from itertools import pairwise
 
 import pytest
 
-from tests.support.providers import ScriptedProvider
-
 TEXTS = ["We deploy on Vercel.", "We deploy on Coolify.", "We deploy on Hetzner."]
 
 
@@ -81,23 +79,6 @@ def test_what_is_alone_has_a_history_of_its_own(box):
 
 
 DEPLOY = "We deploy billing to Fly.io from the main branch."
-
-
-@pytest.fixture
-def replaced(box):
-    """Fill a store with a decision and what replaced it, which a session was shown twice."""
-    with ScriptedProvider() as provider:
-        box.use(provider, LLM_MODEL_FAST="small", LLM_PRICE="2,10")
-        box.remember(DEPLOY, agent="codex", session="s1", repository="acme/shop", revision="abc123")
-        box.drain()
-        old = box.store("SELECT uid FROM memory")[0]
-        box.memman("replace", old, "We deploy billing to Render.")
-        box.drain()
-        box.environ["MEMMAN_SESSION"] = "s2"
-        for _ in range(2):
-            box.memman("recall", "--all-scopes", "where do we deploy billing?")
-        box.drain()
-    return box
 
 
 def test_it_tells_where_a_memory_comes_from_and_where_it_was_shown(replaced):

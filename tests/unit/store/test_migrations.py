@@ -160,6 +160,10 @@ def test_the_first_schema_opens_as_it_is(box):
         path.chmod(0o600)
     before = held(str(box.store_path()))
     assert troubles(str(box.store_path()), STEPS) == troubles(str(box.queue_path), queue_schema.STEPS) == ""
+    for verb in ("status", "list", "recall"):
+        still = box.memman("--readonly", verb, *["Valkey"][: verb == "recall"])
+        assert (still.returncode, still.stderr.count("without --readonly"), still.stderr.count("\n")) == (73, 1, 1)
+    assert not [*box.data.rglob("*.bak")]
     assert box.memman("show", box.store("SELECT uid FROM memory LIMIT 1")[0]).returncode == 0
     SqliteStore.open(str(box.data), "default").close()
     assert troubles(str(box.store_path()), STEPS) == ""
