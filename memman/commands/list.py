@@ -192,7 +192,7 @@ def archived(place: Place, found: Sequence[Mapping[str, Any]], below: float) -> 
     """Archive those of what `least` found that still are: what was used, said again or protected since is kept."""
     still = {one["uid"] for one in least(place, below=below, limit=None)}
     uids = [one["uid"] for one in found if one["uid"] in still]
-    return archive(place, uids, f"list --least: worth less than {below:g}")
+    return archive(place, uids, f"insights archive --least: worth less than {below:g}")
 
 
 def archive(place: Place, parts: Sequence[str], why: str = "by hand") -> Records:

@@ -55,7 +55,7 @@ _NOTED = (
 _MOST_NAMED = 1000
 # The lines of the log, but for those of each memory that an undo changed.
 _ONE_LINE = "(verb <> 'undo' OR memory = act)"
-# What a person, or `list --least --archive`, put out of recall as least worth keeping: a status only as it is listed.
+# What a person, or `insights archive --least`, put out of recall as least worth keeping: a status only as it is listed.
 ARCHIVED = "archived"
 _ARCHIVED = (
     "'archive' = (SELECT verb FROM log WHERE log.memory = memory.uid AND verb IN ('forget', 'archive')"

@@ -77,7 +77,7 @@ def test_what_is_least_worth_is_archived_once_a_person_agrees_and_restore_brings
     assert told(box, "insights", "archive", "--least").strip() == "no memory is worth so little"
     log = told(box, "log", "list")
     assert "archive" in log
-    assert "list --least: worth less than 0.1" in log
+    assert "insights archive --least: worth less than 0.1" in log
     assert told(box, "insights", "restore", uid[MOSS]).startswith("restored")
     assert MOSS in told(box, "recall", "what grows on the north wall")
     assert told(box, "insights", "archive", uid[MOSS]).startswith("archived")
