@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from itertools import groupby
 from multiprocessing import get_context
@@ -22,6 +22,7 @@ from bench.recent import Recent
 from bench.shelves import fact
 from bench.stores import note
 from memman.llm.builtin import BuiltinLLM
+from memman.model.records import Note
 from memman.pipeline.commit import commit
 from memman.pipeline.link import link
 from memman.pipeline.plan import Plan, Tools
@@ -44,6 +45,10 @@ class _Joined:
     def unit(self) -> Iterator[Gathered]:
         """Hand out the open transaction."""
         yield self._unit
+
+    def act(self, note: Note) -> AbstractContextManager[None]:
+        """Have what is recorded inside be an act of its own, as a drain's transaction is."""
+        return self._unit.other_act(note.queued_at, note.uid)
 
     def flush(self) -> None:
         """Index what a session has brought."""
@@ -110,7 +115,8 @@ async def _write(store: _Joined, plans: Sequence[Plan], memories: int) -> int:
             if store.reader.count() >= memories:
                 break
             _providers()[1].take(plan)
-            store.reader.take(await write(store, plan))
+            with store.act(plan.note):
+                store.reader.take(await write(store, plan))
             written += 1
         store.flush()
     return written

@@ -85,7 +85,7 @@ def rewrite(db: apsw.Connection, uids: Collection[str]) -> list[int]:
 def _ignore(db: apsw.Connection, winners: Mapping[str, str]) -> None:
     """Note which records of acts that two machines did do not count."""
     for act, host in winners.items():
-        ours = "FROM record r JOIN host h ON h.id = r.host WHERE r.act = ? AND h.name"
+        ours = "FROM record r CROSS JOIN host h ON h.id = r.host WHERE r.act = ? AND h.name"
         db.execute(f"DELETE FROM ignored WHERE record IN (SELECT r.id {ours} = ?)", (act, host))
         db.execute(f"INSERT OR IGNORE INTO ignored SELECT r.id {ours} <> ?", (act, host))
 

@@ -16,7 +16,13 @@ from memman.store.records import lost as lost_one
 
 _HOST_BYTES = 8
 _COLUMNS = "h.name, r.n, r.at, r.act, r.memory, r.kind, r.body, r.author, r.visibility"
-_FROM = f"SELECT {_COLUMNS} FROM record r JOIN host h ON h.id = r.host"
+# SQLite guesses from a sample how many records a host and an act have; wrong guesses had it read all of them at each
+# commit. CROSS JOIN and INDEXED BY leave it no choice.
+_OF_HOST = "record r CROSS JOIN host h ON h.id = r.host"
+_FROM = f"SELECT {_COLUMNS} FROM {_OF_HOST}"
+_FROM_ACT = _FROM.replace("record r", "record r INDEXED BY record_act")
+_FROM_MEMORY = _FROM.replace("record r", "record r INDEXED BY record_memory")
+_BY_HOST = "host h CROSS JOIN record r ON r.host = h.id"
 # The lines of undos under their own ids with the acts that each takes back, and those that bear on some acts.
 _UNDOS = """
 WITH RECURSIVE undo(id, act, back) AS MATERIALIZED (
@@ -126,13 +132,14 @@ def _empty_purged(db: apsw.Connection, new: Iterable[Record]) -> None:
 
 def of(db: apsw.Connection, memory: str) -> list[Record]:
     """Return the records of one memory, rule or note, in the order in which they count."""
-    return [Record(*row) for row in db.execute(f"{_FROM} WHERE r.memory = ? ORDER BY r.at, h.name, r.n", (memory,))]
+    sql = f"{_FROM_MEMORY} WHERE r.memory = ? ORDER BY r.at, h.name, r.n"
+    return [Record(*row) for row in db.execute(sql, (memory,))]
 
 
 def of_each(db: apsw.Connection, uids: Collection[str]) -> dict[str, list[Record]]:
     """Return the records of some memories, rules and notes, by their uid, in the order in which they count."""
     found: dict[str, list[Record]] = {uid: [] for uid in uids}
-    sql = f"{_FROM} WHERE r.memory {LISTED} ORDER BY r.at, h.name, r.n"
+    sql = f"{_FROM_MEMORY} WHERE r.memory {LISTED} ORDER BY r.at, h.name, r.n"
     for one in (Record(*row) for row in db.execute(sql, (json.dumps([*uids]),))):
         found[one.memory].append(one)
     return found
@@ -140,13 +147,14 @@ def of_each(db: apsw.Connection, uids: Collection[str]) -> dict[str, list[Record
 
 def of_acts(db: apsw.Connection, acts: Collection[str]) -> list[Record]:
     """Return the records of some acts, in the order in which they count."""
-    sql = f"{_FROM} WHERE r.act {LISTED} ORDER BY r.at, h.name, r.n"
+    sql = f"{_FROM_ACT} WHERE r.act {LISTED} ORDER BY r.at, h.name, r.n"
     return [Record(*row) for row in db.execute(sql, (json.dumps([*acts]),))]
 
 
 def undos(db: apsw.Connection, acts: Iterable[str]) -> list[Record]:
     """Return the lines of undos that take back one of some acts, or such an undo."""
-    sql = f"{_UNDOS} SELECT {_COLUMNS} FROM bearing JOIN record r ON r.id = bearing.id JOIN host h ON h.id = r.host"
+    found = f"bearing CROSS JOIN {_OF_HOST} WHERE r.id = bearing.id"
+    sql = f"{_UNDOS} SELECT {_COLUMNS} FROM {found}"
     return [Record(*row) for row in db.execute(sql, (json.dumps([*acts]),))]
 
 
@@ -176,13 +184,13 @@ def learned_by(db: apsw.Connection, uid: str) -> list[str]:
 
 def every(db: apsw.Connection, host: str = "", after: int = 0, limit: int = -1) -> Iterator[Record]:
     """Yield the records of all machines, or those of one beyond its number `after`."""
-    sql = f"{_FROM} WHERE (?1 = '' OR h.name = ?1) AND r.n > ?2 ORDER BY h.name, r.n LIMIT ?3"
+    sql = f"SELECT {_COLUMNS} FROM {_BY_HOST} WHERE (?1 = '' OR h.name = ?1) AND r.n > ?2 ORDER BY h.name, r.n LIMIT ?3"
     return (Record(*row) for row in db.execute(sql, (host, after, limit)))
 
 
 def sound(db: apsw.Connection, host: str, after: int, limit: int) -> Iterator[Record]:
     """Yield what `every` does, to be told to others. Raises DamagedFile rather than hand on a damaged record."""
-    sql = f"SELECT {_COLUMNS}, r.sum FROM record r JOIN host h ON h.id = r.host WHERE h.name = ? AND r.n > ?"
+    sql = f"SELECT {_COLUMNS}, r.sum FROM {_BY_HOST} WHERE h.name = ? AND r.n > ?"
     for *said, total in db.execute(f"{sql} ORDER BY r.n LIMIT ?", (host, after, limit)):
         one = Record(*said)
         if one.body and one.sum != total:
@@ -208,7 +216,7 @@ def known(db: apsw.Connection) -> dict[str, int]:
 
 def doubled(db: apsw.Connection, acts: Iterable[str]) -> list[str]:
     """Return those acts that two machines did both."""
-    sql = f"SELECT act FROM record WHERE act {LISTED} GROUP BY act HAVING min(host) < max(host)"
+    sql = f"SELECT act FROM record INDEXED BY record_act WHERE act {LISTED} GROUP BY act HAVING min(host) < max(host)"
     return [act for (act,) in db.execute(sql, (json.dumps(sorted({*acts})),))]
 
 
@@ -233,7 +241,7 @@ def fill_gaps(db: apsw.Connection, *hosts: str) -> None:
 
 def lost(db: apsw.Connection) -> list[tuple[str, int]]:
     """Return host and number of the records of which nobody here knows what they said."""
-    sql = "SELECT h.name, r.n FROM record r JOIN host h ON h.id = r.host WHERE r.at = 0 AND r.memory = '' ORDER BY 1, 2"
+    sql = f"SELECT h.name, r.n FROM {_OF_HOST} WHERE r.at = 0 AND r.memory = '' ORDER BY 1, 2"
     return [(name, n) for name, n in db.execute(sql)]
 
 
@@ -246,8 +254,7 @@ def sums(db: apsw.Connection, host: str) -> list[int]:
     """Return the checksums of a machine's records in a row from the first on, 0 of one emptied and -1 of one lost."""
     sql = (
         "SELECT r.n, CASE WHEN r.at = 0 AND r.memory = '' THEN -1 WHEN r.body = '' THEN 0 ELSE max(r.sum, 1) END"
-        " FROM record r JOIN host h ON h.id = r.host"
-        " WHERE h.name = ? ORDER BY r.n"
+        f" FROM {_BY_HOST} WHERE h.name = ? ORDER BY r.n"
     )
     return [one for at, (n, one) in enumerate(db.execute(sql, (host,)), 1) if n == at]
 
@@ -286,7 +293,7 @@ def winners(db: apsw.Connection, records: Iterable[Record]) -> dict[str, str]:
     """
     twice = doubled(db, (one.act for one in records))
     first = (
-        "SELECT h.name FROM record r JOIN host h ON h.id = r.host WHERE act = ?1 GROUP BY h.id"
+        f"SELECT h.name FROM {_OF_HOST} WHERE act = ?1 GROUP BY h.id"
         f" ORDER BY ?1 GLOB '{PAIR}*' AND max(body GLOB '{ENDS}*'), min(r.at), h.name LIMIT 1"
     )
     return {act: db.execute(first, (act,)).get for act in twice}
@@ -294,7 +301,7 @@ def winners(db: apsw.Connection, records: Iterable[Record]) -> dict[str, str]:
 
 def damaged(db: apsw.Connection, most: int = -1) -> list[tuple[str, int]]:
     """Return host and number of the records, among the newest, that do not say what was once written."""
-    newest = f"SELECT {_COLUMNS}, r.sum FROM record r JOIN host h ON h.id = r.host ORDER BY r.id DESC LIMIT ?"
+    newest = f"SELECT {_COLUMNS}, r.sum FROM {_OF_HOST} ORDER BY r.id DESC LIMIT ?"
     rows = db.execute(newest, (most,))
     return [(row[0], row[1]) for row in rows if row[6] and Record(*row[:-1]).sum != row[-1]]
 
