@@ -22,7 +22,11 @@ _still = ""
 
 def data_dir() -> str:
     """Return the data folder: MEMMAN_DATA_DIR, or ~/.memman. Raises BadConfig where it is not one's own."""
-    chosen = os.environ.get("MEMMAN_DATA_DIR") or "~/.memman"
+    return own_folder(os.environ.get("MEMMAN_DATA_DIR") or "~/.memman")
+
+
+def own_folder(chosen: str) -> str:
+    """Return a data folder's path in full. Raises BadConfig where it is not one's own."""
     if chosen[0] == "~" and os.environ.get("HOME") != "":
         chosen = os.path.expanduser(chosen)
     if chosen[0] == "~":

@@ -17,7 +17,9 @@ from memman.secrets import screened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from memman.config.repository import Repository
 
 # Lines of a piped text from which on it may be a list.
 _MANY = 20
@@ -54,12 +56,9 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     if apart and any(len(part.encode()) > MAX_BYTES for part in parts):
         refuse(f"a line is longer than {MAX_BYTES} bytes: split it into several; nothing was queued")
     here = stores.here()
-    _check_place(data)
-    store = _existing(data, stores.resolve(data, said(values, "store"), here))
-    _check_rights(data, store)
-    origin = stamp(data, choice(values, "source", SOURCES) or "", here)
-    notes = [{**_note(part, values, replaces), **origin, "store": store} for part in parts]
-    told = append_all(data, notes)
+    store = stores.resolve(data, said(values, "store"), here)
+    told, notes = queued(data, store, parts, values, here, stores.cwd(), replaces)
+    origin = notes[0]
     if values.get("json"):
         _print_json(told, notes, apart=apart)
     else:
@@ -75,9 +74,29 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     return 0
 
 
-def _where(scope: str, origin: "Mapping[str, str]") -> str:
+def queued(
+    data: str,
+    store: str,
+    parts: "Iterable[str]",
+    values: "Mapping[str, str | bool | None]",
+    here: "Repository | None",
+    folder: str,
+    replaces: str = "",
+) -> "tuple[list[tuple[str, bool]], list[dict[str, str | int | None]]]":
+    """Queue notes said in `folder`, `here`; return of each its uid and whether it is new, and all that is kept of it.
+
+    Raises UsageError, UnknownStore and ServerRefused.
+    """
+    _check_place(data, folder)
+    _check_rights(data, _existing(data, store))
+    origin = stamp(data, choice(values, "source", SOURCES) or "", here, folder)
+    notes = [{**_note(part, values, replaces), **origin, "store": store} for part in parts]
+    return append_all(data, notes), notes
+
+
+def _where(scope: str, origin: "Mapping[str, str | int | None]") -> str:
     """Say where a note will hold; only the user's own is for everywhere."""
-    own, repository = allowed(origin["source"], BEYOND), origin["repository"]
+    own, repository = allowed(str(origin["source"]), BEYOND), str(origin["repository"])
     everywhere = not repository or (own and scope == PERSONAL)
     place = "everywhere" if everywhere else f"in {label(repository, path_of(scope))}"
     likes = ", or everywhere if it is how you like to work" * bool(repository)
@@ -105,13 +124,9 @@ def _check_rights(data: str, store: str) -> None:
             raise ServerRefused(f"not saved: store {store!r} is one that you may only read; its owner can change that")
 
 
-def _check_place(data: str) -> None:
+def _check_place(data: str, folder: str) -> None:
     """Raise UsageError where nothing is to be remembered."""
-    try:
-        why = ignored(data, os.getcwd())
-    except FileNotFoundError:
-        return
-    if why:
+    if folder and (why := ignored(data, folder)):
         refuse(f"not saved: this folder is excluded ({why})")
 
 
@@ -156,7 +171,13 @@ def _decoded(raw: bytes) -> str:
 
 def _text(words: "Sequence[str]", most: int) -> str:
     piped = _piped(words)
-    raw = sys.stdin.buffer.read(most + 1) if piped else " ".join(words).encode("utf-8", "surrogateescape")
+    return checked_text(
+        sys.stdin.buffer.read(most + 1) if piped else " ".join(words).encode("utf-8", "surrogateescape"), most
+    )
+
+
+def checked_text(raw: bytes, most: int = MAX_BYTES) -> str:
+    """Return what a note says. Raises UsageError where it is empty, no text, or longer than `most` bytes."""
     if len(raw) > most:
         refuse(f"the text is longer than {most} bytes: split it into several notes")
     try:

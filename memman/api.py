@@ -1,0 +1,289 @@
+"""What programs import: `from memman import Memory`. Stable, see docs/api.md."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from memman.belief import AGENT, SOURCES, USER, trusted
+from memman.clock import now_ms
+from memman.config import scope, stores
+from memman.config.drain_by_write import command
+from memman.config.places import check_folder, data_dir, own_folder
+from memman.config.repository import repository
+from memman.config.schedule import refuse_stopped
+from memman.config.shown import RECALL, note_shown
+from memman.hot.grammar import choice
+from memman.hot.provenance import session
+from memman.hot.recall import MOST
+from memman.hot.recall_session import found
+from memman.hot.remember import checked_text, queued
+from memman.model import errors
+from memman.model.errors import (
+    AmbiguousId,
+    BadConfig,
+    Busy,
+    CannotWrite,
+    ForPeople,
+    MemmanError,
+    ProviderError,
+    SchedulerStopped,
+    StoreError,
+    UnknownId,
+    UnknownStore,
+    UsageError,
+)
+from memman.model.vocabulary import CATEGORIES
+from memman.recall.render import line, tokens
+from memman.secrets import legible
+from memman.store.filters import Filters
+
+if TYPE_CHECKING:
+    from memman.commands.place import Place
+    from memman.recall.hit import Hit
+
+__all__ = [
+    "AmbiguousId",
+    "BadConfig",
+    "Busy",
+    "CannotWrite",
+    "ForPeople",
+    "MemmanError",
+    "Memory",
+    "ProviderError",
+    "Recalled",
+    "SchedulerStopped",
+    "StoreError",
+    "UnknownId",
+    "UnknownStore",
+    "UsageError",
+]
+
+# Who forgets, where no agent is known by its name and the word is not the user's.
+_PROGRAM = "program"
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A memory that recall found, or a note that waits (`pending`).
+
+    `id` is what `show` and `forget` take; `text` what was said, `line` the same as `memman recall` prints it, with all
+    that is to be known before it is believed. `source` is whose word it is (user, agent, file, import, tool, web), and
+    `unverified` whether neither the user nor an agent said it and nobody verified it. `at` is since when it holds,
+    `scope` where it holds if not here or everywhere, `labels` what stands against it, `confidence` is from 0 to 1.
+    """
+
+    id: str
+    text: str
+    line: str
+    source: str
+    unverified: bool
+    at: datetime
+    scope: str
+    labels: tuple[str, ...]
+    confidence: float
+    pending: bool
+
+
+class Memory:
+    """A store of memories, as it is seen from a folder.
+
+    `store` and `data` (the data folder) are those that `memman` would use, unless given. `folder` decides where a note
+    holds and what is recalled; it is the working folder unless given. `source` is whose word this program speaks: an
+    agent's unless said otherwise, so what it remembers is labelled unconfirmed, holds for its folder only, replaces
+    nothing of the user's, and what it forgets is limited as an agent's. Say "user" only for what the user said
+    themselves; below an agent it counts as the agent's all the same.
+
+    Nothing is open between calls: use one object in any number of threads, and any number of processes at once. After
+    a fork it is as good as before. Every error is a MemmanError. All methods may raise StoreError (damaged, newer or
+    out of reach), CannotWrite and Busy besides what they name.
+    """
+
+    def __init__(
+        self,
+        store: str | None = None,
+        *,
+        folder: "str | os.PathLike[str] | None" = None,
+        data: "str | os.PathLike[str] | None" = None,
+        source: str = AGENT,
+    ) -> None:
+        """Choose the store, and write nothing.
+
+        Raises UsageError for a bad name, folder or source, BadConfig for a data folder of another user.
+        """
+        from memman.commands.ancestors import asking
+
+        self.data = data_dir() if data is None else own_folder(os.fspath(data) or ".")
+        self.folder = stores.cwd() if folder is None else os.path.abspath(folder)
+        if folder is not None and not os.path.isdir(self.folder):
+            raise UsageError(f"{self.folder} is not a folder")
+        self._source = _one_of("source", source, SOURCES)
+        check_folder(self.data)
+        self._repository = repository(self.folder) if self.folder else None
+        self.store = stores.resolve(self.data, store, self._repository)
+        self._agent = asking() or ("" if source == USER else _PROGRAM)
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Do nothing: nothing is open between calls."""
+
+    def remember(
+        self,
+        text: str,
+        *,
+        scope: str | None = None,
+        category: str | None = None,
+        importance: int | None = None,
+        entities: Sequence[str] = (),
+        until: str | None = None,
+    ) -> str:
+        """Queue a note and return its id, once it is on disk. Secrets in it are removed before.
+
+        `recall` finds it at once by its words, `pending`; by its meaning, and compared with what is known, once a drain
+        has stored it: the scheduler starts one soon, or call `drain`. `scope` is personal, repository or path:FOLDER;
+        `until` is a date or a time from now, such as 14d. What the newest waiting note says is not queued again.
+
+        Raises UsageError for empty or overlong (64 KiB) text, an unknown value, or a folder left out by
+        .memmanignore; UnknownStore; SchedulerStopped where memory is read-only.
+        """
+        refuse_stopped(self.data, "remember")
+        values = {
+            "scope": scope,
+            "category": category,
+            "importance": None if importance is None else str(importance),
+            "entities": ",".join(entities),
+            "until": until,
+            "source": self._source,
+        }
+        said = checked_text(text.encode("utf-8", "surrogatepass"))
+        told, _ = queued(self.data, self.store, [said], values, self._repository, self.folder)
+        return told[0][0]
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        category: str | None = None,
+        history: bool = False,
+        all_scopes: bool = False,
+    ) -> list[Recalled]:
+        """Return what answers a question, best first, at most `limit` (1 to 50); nothing where nothing is relevant.
+
+        No network and no model is asked. `history` shows what was replaced too, `all_scopes` other repositories.
+
+        Raises UsageError for an empty query or an unknown value, UnknownStore.
+        """
+        asked = legible(query).replace("\0", " ").strip()
+        if not asked:
+            raise UsageError("there is nothing to search for: give a few words")
+        if not 1 <= limit <= MOST:
+            raise UsageError(f"limit is a whole number from 1 to {MOST}")
+        filters = Filters(
+            category=category and _one_of("category", category, CATEGORIES),
+            history=history,
+            anywhere=all_scopes,
+            here=scope.here(self.data, self._repository, self.folder),
+        )
+        now = now_ms()
+        hits = [(hit, _recalled(hit, now)) for hit in found(self.data, self.store, asked, filters, limit, None)]
+        told = {one.id: tokens(one.line) for hit, one in hits if not hit.pending}
+        note_shown(self.data, self.store, now, RECALL, self._agent, session(), told)
+        return [one for _, one in hits]
+
+    def show(self, id: str) -> list[dict[str, Any]]:  # noqa: A002 - as everything here calls it
+        """Return all that is known of a memory, of each that a note became, or of a note that waits.
+
+        `id` is an id or its beginning, 4 characters at least. A record is what `memman show ID --json` prints: kind
+        (memory or note), uid, text, status, source, category, importance, entities, scope, provenance, history and
+        more; later versions may add to it.
+
+        Raises UsageError for what is no id, UnknownId, AmbiguousId, UnknownStore.
+        """
+        from memman.commands.printing import aged
+        from memman.commands.show import known
+
+        place = self._place()
+        return aged(place, known(place, [id]))
+
+    def forget(self, *ids: str) -> list[str]:
+        """Forget memories, all or none; return the ids of those that were not forgotten yet.
+
+        Notes that wait are forgotten too. `memman forget --undo ID` brings one back.
+
+        Raises UsageError, UnknownId and AmbiguousId as `show` does, UnknownStore, SchedulerStopped, and, unless
+        `source` is "user", ForPeople for what a person protects, and for more than 10 a session or day.
+        """
+        from memman.commands.forget import forgotten
+
+        return [str(one["id"]) for one in forgotten(self._place(), ids) if one["changed"]]
+
+    def drain(self, seconds: float | None = None) -> int:
+        """Store what waits as memories, in a process of its own; return how many notes of the store still wait.
+
+        Not needed: the scheduler drains by itself. Waits for a drain that is running; with a model configured, each
+        note may take seconds. After `seconds` no new note is begun.
+
+        Raises the error that keeps notes waiting (ProviderError, StoreError …), SchedulerStopped, UnknownStore.
+        """
+        from contextlib import closing
+
+        from memman.commands.place import expected
+        from memman.queue.view import QueueView
+
+        expected(self._place())
+        limit = [] if seconds is None else ["--deadline", str(seconds)]
+        done = subprocess.run(  # noqa: S603 - our own program
+            [*command(), "--store", self.store, *limit],
+            cwd="/",
+            env=os.environ | {"MEMMAN_DATA_DIR": self.data},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if done.returncode:
+            raise _failed(done.returncode, done.stderr)
+        with closing(QueueView(self.data)) as queue:
+            return len(queue.of(self.store))
+
+    def _place(self) -> "Place":
+        from memman.commands.place import FLAG, Place
+
+        return Place(self.data, self.store, FLAG, self._agent, session())
+
+
+def _recalled(hit: "Hit", now: int) -> Recalled:
+    row = hit.row
+    return Recalled(
+        id=row.uid,
+        text=row.text,
+        line=line(hit, now),
+        source=row.source,
+        unverified=not trusted(row.source) and not hit.verified,
+        at=datetime.fromtimestamp(row.valid_from / 1000, UTC),
+        scope=hit.scope,
+        labels=tuple(hit.labels),
+        confidence=hit.confidence,
+        pending=hit.pending,
+    )
+
+
+def _one_of(name: str, said: str, allowed: tuple[str, ...]) -> str:
+    """Return what was said, one of `allowed`. Raises UsageError."""
+    choice({name: said}, name, allowed)
+    return said
+
+
+def _failed(code: int, said: str) -> MemmanError:
+    """Return the error by which a drain ended with `code`."""
+    kinds = (kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, MemmanError))
+    kind = next((kind for kind in kinds if kind.exit_code == code), MemmanError)
+    lines = [one.removeprefix("memman: ") for one in said.splitlines() if one.startswith("memman: ")]
+    return kind(lines[-1] if lines else f"the drain ended with {code}")
