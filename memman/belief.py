@@ -35,9 +35,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-USER, AGENT, IMPORT = "user", "agent", "import"
+USER, AGENT, FILE, IMPORT = "user", "agent", "file", "import"
 # All sources, the most trusted first: the user, the agent that works for them, and what neither said.
-SOURCES = (USER, AGENT, "file", IMPORT, "tool", "web")
+SOURCES = (USER, AGENT, FILE, IMPORT, "tool", "web")
 TRUSTED, LOW_TRUST = SOURCES[:2], SOURCES[2:]
 
 # What a source may do by itself, and the least trusted one that may.

@@ -52,6 +52,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "import_",
         "Bring in memories from an export, another tool or a text file, after a look at what would come in",
     ),
+    "bootstrap": ("bootstrap", "Learn what a repository's history, documents and earlier sessions say"),
     "sync": (
         "sync",
         "Keep one memory on several machines by a shared folder, encrypted",
@@ -78,7 +79,7 @@ VERBS: dict[str, tuple[str, str]] = {
 FIRST = """remember recall show list log replace forget undo purge review rule scope import export status doctor install
     config"""
 MORE = {
-    "More": "store sync team backup embed migrate graph scheduler repair scan audit uninstall insights",
+    "More": "bootstrap store sync team backup embed migrate graph scheduler repair scan audit uninstall insights",
     "For agents and shells": "hook prime guide version completion help",
 }
 # Set by `help --all`.

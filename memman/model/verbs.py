@@ -68,6 +68,7 @@ PERSONS = {"doctor": ("fix", "billable"), "scan": ("fix",)}
 # lets pass what was held back, or says where text is sent. The other verbs of a person are refused to agents, and
 # scripts may run them.
 ASKED = {
+    "bootstrap": "except with --dry-run",
     "backup remove": "",
     "backup restore": "except with --to",
     "config set": "for a provider, an endpoint and a key",

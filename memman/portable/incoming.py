@@ -36,7 +36,8 @@ class Item:
     said (Unix milliseconds), 0 where nobody knows. `replaces` is the key of the item that it takes the place of,
     `edits` the uid of the memory, and `memory` that of the one that says so already. `repository` and `scope` are what
     it holds for, '' for what the command says; `folder` is the one that was worked in, '' for an unknown one, and
-    `lifted` are those words of others that a person makes their own.
+    `lifted` are those words of others that a person makes their own. `revision` is the commit that says it, with the
+    file behind a colon where it is one. A turn has its `channel`, the agent's `reply` and the `uid` of its note.
     """
 
     text: str
@@ -55,6 +56,10 @@ class Item:
     edits: str = ""
     memory: str = ""
     lifted: bool = False
+    revision: str = ""
+    channel: str = "note"
+    reply: str = ""
+    uid: str = ""
 
 
 @dataclass(frozen=True, slots=True)

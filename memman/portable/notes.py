@@ -31,6 +31,8 @@ _NEWEST = 2**62
 
 def uid(name: str, item: Item) -> str:
     """Return the uid that the note of an item of the format `name` has, whenever it comes in."""
+    if item.uid:
+        return item.uid
     said = _named(name, item.key) if item.key else kept_uid(f"{item.repository}\n{_folded(item.text)}")
     return kept_uid(f"mine\n{said}") if item.lifted else said
 
@@ -113,6 +115,9 @@ def _row(
         "session": item.session,
         "repository": item.repository,
         "scope": item.scope,
+        "revision": item.revision or stamp["revision"],
+        "channel": item.channel,
+        "reply": item.reply,
     }
     return entry(columns) | {"uid": note, "queued_at": min(item.at or now, now)}
 

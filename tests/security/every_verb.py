@@ -1,5 +1,7 @@
 """Every verb of the command line, and how it is called so that it does something."""
 
+import subprocess
+
 import click
 
 from memman.commands.root import root
@@ -15,6 +17,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "backup restore": ("{backup}",),
     "backup schedule": ("daily",),
     "backup verify": ("{backup}",),
+    "bootstrap": ("{project}",),
     "completion": ("bash",),
     "config get": ("HTTP_TRIES",),
     "config set": ("HTTP_TRIES", "2"),
@@ -152,7 +155,14 @@ def made(box) -> dict[str, str]:
     file.write_text("The lift is inspected in May.\n")
     folder = box.data.parent / "shared"
     folder.mkdir()
-    names = {"memory": memory, "other": other, "spare": spare, "note": note, "review": spare, "waiting": spare}
+    project = box.data.parent / "project"
+    why = ("Retry requests", "The gateway drops a connection every hour, so each is retried three times.")
+    named = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+    for args in (("init", "--quiet"), ("commit", "--quiet", "--allow-empty", *(f"--message={one}" for one in why))):
+        project.mkdir(exist_ok=True)
+        subprocess.run(["git", "-C", project, *named, *args], check=True)
+    names = {"project": str(project)}
+    names |= {"memory": memory, "other": other, "spare": spare, "note": note, "review": spare, "waiting": spare}
     return names | {"backup": "none", "file": str(file), "rule": rule, "session": "a-session", "folder": str(folder)}
 
 

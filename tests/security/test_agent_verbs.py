@@ -140,6 +140,7 @@ def _asking(box):
     lines["rule write"] += ["--apply"]
     lines["scan"] = ["scan", "--fix"]
     lines["scheduler queue purge"] = ["scheduler", "queue", "purge", "--parked"]
+    run(box, [*lines["bootstrap"], "--dry-run"])  # as any verb that is run there, it keeps where that is
     del lines["install"]
     return lines
 

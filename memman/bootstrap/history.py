@@ -1,0 +1,71 @@
+"""Commits whose body says why, and reverts: one statement a commit, its subject with the reason."""
+
+import re
+from collections.abc import Iterator
+
+from memman.belief import FILE
+from memman.bootstrap.checkout import Checkout, Commit
+from memman.bootstrap.statements import packed, worthy
+from memman.judge.judge import Judge
+from memman.llm.builtin.markdown import blocks
+from memman.llm.builtin.split import sentences
+from memman.portable.incoming import Item
+
+# Statements kept of a commit; words of a sentence that may be a reason, and characters of a subject.
+_MOST, _WORDS, _SUBJECT = 2, 6, 120
+# A program's name, and a subject that ends in a version: "Release 1.4", "Bump x from 1.2 to 1.3".
+_BOT = re.compile(r"\[bot\]|\bbot\b|noreply@(?:github|dependabot)", re.IGNORECASE)
+_VERSION = re.compile(r"\bv?\d+(?:\.\d+)+\S*\W*$")
+# "feat(api)!: ", "net/http: " and the pull request behind it say nothing of why.
+_KIND = re.compile(
+    r"^(?:feat|fix|docs|chore|refactor|perf|test|style|build|ci|revert)(?:\([^)]*\))?!?:\s+", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\s*\(#\d+\)$")
+_TRAILER = re.compile(
+    r"^(?:[A-Z][\w]*(?:-[\w]+)+|Fixes|Closes|Resolves|Refs?|See|Bug|Change|PR)(?::\s|\s+#|\s+http)\S.*$", re.MULTILINE
+)
+_PICKED = re.compile(r"^\(cherry picked from commit [0-9a-f]+\)$", re.MULTILINE)
+# What git itself writes.
+_REVERT = re.compile(r'^Revert "(.+)"(?:\s*\(#\d+\))?$')
+_REVERTED = re.compile(r"This reverts commit ([0-9a-f]{7,40})[^.\n]*\.?")
+
+
+def reasons(checkout: Checkout, judge: Judge | None) -> Iterator[Item]:
+    """Yield why things were done: commits with a reason that holds still."""
+    undone = tuple(found for one in checkout.commits for found in _REVERTED.findall(one.body))
+    for commit in checkout.commits:
+        if commit.body and not (_mechanical(commit) or _REVERT.match(commit.subject) or commit.id.startswith(undone)):
+            about = _about(commit.subject)
+            for text in packed(about, worthy(judge, about, _reason(commit.body)), _MOST):
+                yield _item(commit, text)
+
+
+def reverts(checkout: Checkout, judge: Judge | None) -> Iterator[Item]:  # noqa: ARG001 - as every source is called
+    """Yield what was taken back, with the reason where there is one; not what a revert of the revert brought back."""
+    for commit in checkout.commits:
+        said = _REVERT.match(commit.subject)
+        if said and not _REVERT.match(said[1]) and not _VERSION.search(said[1]):
+            why = [*packed(f'"{_about(said[1])}" was tried and reverted', _reason(_REVERTED.sub("", commit.body)), 1)]
+            yield _item(commit, *(why or [f'"{_about(said[1])}" was tried and reverted.']))
+
+
+def _mechanical(commit: Commit) -> bool:
+    """Whether a program made it, or it only raises a version."""
+    return bool(_BOT.search(commit.author) or _VERSION.search(_NUMBER.sub("", commit.subject)))
+
+
+def _about(subject: str) -> str:
+    said = _NUMBER.sub("", _KIND.sub("", subject)).strip().rstrip(".:")
+    said = said[:1].upper() + said[1:]
+    return said if len(said) <= _SUBJECT else said[:_SUBJECT].rsplit(" ", 1)[0] + " …"
+
+
+def _reason(body: str) -> list[str]:
+    """Return the whole sentences of a body that may say why: prose, not lists, code, trailers and what was pasted."""
+    body = _PICKED.sub("", _TRAILER.sub("", body))
+    told = [sentence for block in blocks(body) if block.kind == "prose" for sentence in sentences(block.text)]
+    return [one for one in told if len(one.split()) >= _WORDS and one[-1] in ".!)`" and not one[0].islower()]
+
+
+def _item(commit: Commit, text: str) -> Item:
+    return Item(text, at=commit.at, source=FILE, revision=commit.id)

@@ -1,0 +1,40 @@
+"""Sentences → statements that stand alone: each begins with what it is about, and has room in one memory."""
+
+from collections.abc import Iterator, Sequence
+
+from memman.judge.judge import Judge
+from memman.llm.builtin.split import MAX_CHARS, leans
+
+# A sentence is worth keeping from here on.
+WORTH = 0.5
+
+
+def worthy(judge: Judge | None, about: str, sentences: Sequence[str], bar: float = WORTH) -> list[str]:
+    """Return the sentences that the judge finds worth keeping; what leans on the one before goes where that goes."""
+    if judge is None:
+        return [*sentences]
+    rated = judge.lines([f"{about}: {sentence}" if about else sentence for sentence in sentences])
+    kept: list[str] = []
+    before = False
+    for sentence, (worth, _) in zip(sentences, rated, strict=True):
+        before = before if leans(sentence) else worth >= bar
+        if before:
+            kept.append(sentence)
+    return kept
+
+
+def packed(about: str, sentences: Sequence[str], most: int) -> Iterator[str]:
+    """Yield at most so many statements of what the sentences say, each one sentence for whoever stores it."""
+    room = MAX_CHARS - len(about) - 2
+    held: list[str] = []
+    count = 0
+    for sentence in [*sentences, ""]:
+        said = sentence.rstrip(".")
+        if held and (not said or len("; ".join((*held, said))) > room):
+            yield ": ".join(filter(None, (about, "; ".join(held)))) + "."
+            count += 1
+            held = []
+        if count == most:
+            return
+        if said and len(said) <= room:
+            held.append(said)
