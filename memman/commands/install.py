@@ -1,6 +1,7 @@
 """`memman install` and `uninstall`: wire the agents, the launcher and the scheduler, or undo that; memories stay."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from memman.commands.verb import verb
 from memman.config.command import command
 from memman.config.env import NETWORK, Settings, change_all, shell_only
 from memman.config.filesystem import check
+from memman.config.kept import forget_others, in_cache, kept_path, stay
 from memman.config.keys import KEYS
 from memman.config.launcher import launcher_path, lay
 from memman.config.places import data_dir, make_private
@@ -91,6 +93,10 @@ def install(
     """
     data, targets = data_dir(), chosen(names)
     check(data)
+    if not dry_run:
+        stay(data)
+    elif in_cache(sys.prefix):
+        text(f"memman: keep a copy of it in {kept_path(data)}, since it runs from a cache")
     if nanoclaw.TARGET in targets:
         nanoclaw.root(checkout)
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run or asking())
@@ -224,6 +230,7 @@ class Work:
         """Do what was planned."""
         make_private(self.data)
         lay(self.data)
+        forget_others(self.data)
         with self.trying():
             lay_command(self.data, reached)
         with self.trying():
@@ -442,7 +449,8 @@ def _plan_undo(work: Work, picked: list[Target], wiring: Wiring, *, whole: bool)
         with work.trying():
             _say_undo(undo_plan(manifest, entry))
     if whole and os.path.exists(launcher_path(work.data)):
-        text(f"remove the scheduler's units and {launcher_path(work.data)}")
+        kept = f" and {kept_path(work.data)}" * os.path.isdir(kept_path(work.data))
+        text(f"remove the scheduler's units and {launcher_path(work.data)}{kept}")
     if whole:
         _say_link(work.data)
     text("dry run: nothing was changed")
@@ -463,3 +471,4 @@ def _remove_launcher(data: str) -> None:
     with suppress(OSError):
         os.unlink(path)
         os.rmdir(os.path.dirname(path))
+    shutil.rmtree(kept_path(data), ignore_errors=True)

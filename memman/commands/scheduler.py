@@ -44,8 +44,10 @@ def scheduler() -> None:
 @scheduler.verb(store=False, shows=lines)
 def install() -> list[str]:
     """Set up systemd or launchd to start drains, on new notes and at an interval; else each write starts one."""
+    from memman.config.kept import stay
     from memman.scheduler import setup
 
+    stay(data_dir())
     return setup.install(data_dir())
 
 

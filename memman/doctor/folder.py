@@ -10,6 +10,7 @@ from itertools import chain
 from memman.config import filesystem
 from memman.config.env import env_path, unknown
 from memman.config.ignore import misread
+from memman.config.kept import kept_path
 from memman.config.keys import KEYS
 from memman.config.places import queue_path, store_path
 from memman.doctor.finding import Context, Finding, fail, shell, sound, warn
@@ -161,6 +162,8 @@ def _entries(data: str) -> Iterator[tuple[str, os.stat_result]]:
     """Return everything in the data folder, itself too; what goes meanwhile is left out, and no link is followed."""
     yield data, os.stat(data)
     for folder, folders, files in os.walk(data):
+        if folder == kept_path(data):  # programs, which nobody else gets at
+            folders.clear()
         for name in (*folders, *files):
             try:
                 yield f"{folder}/{name}", os.lstat(f"{folder}/{name}")
