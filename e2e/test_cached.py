@@ -66,6 +66,7 @@ def test_what_it_installs_outlives_the_cache(
     memman(launcher, "remember", SAID)
     memman(launcher, "scheduler", "drain")
     assert SAID in memman(launcher, "hook", "user-prompt", "--host", "claude-code", input=ASKED)
+    assert "as a copy of what uvx or pipx ran" in memman(launcher, "self-update")
     checks = ("folder", "launcher", "agents")
     memman(launcher, "doctor", *(word for check in checks for word in ("--check", check)))
 
@@ -75,3 +76,24 @@ def test_what_it_installs_outlives_the_cache(
     assert not (data / "program").exists()
     assert not launcher.exists()
     assert not (tmp_path / ".claude/settings.json").exists()
+
+
+@pytest.mark.parametrize("installer", ["uv tool", "pipx"])
+def test_what_is_installed_for_good_stays_where_it_is(
+    installer: str,
+    bin: Path,  # noqa: A002 - the fixture's name
+    environ: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    """No copy is kept of it, and it knows what updates it."""
+
+    def run(*command: str | Path) -> str:
+        done = subprocess.run(command, check=False, capture_output=True, text=True, env=environ, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run(*installer.split(), "install", "--python", sys.executable, next(bin.parents[1].glob("*.whl")))
+    run("memman", "install", "--no-wizard", "--target", "claude-code")
+
+    assert not (tmp_path / ".memman/program").exists()
+    assert f"to update: {installer} upgrade memman" in run("memman", "self-update")

@@ -71,6 +71,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "prime": ("plain", "Print the context that a new agent session starts with"),
     "guide": ("plain", "Print the instructions that agents get"),
     "version": ("plain", "Print the version"),
+    "self-update": ("self_update", "Print how memman was installed, and the command that updates it"),
     "completion": ("plain", "Print the shell completion script"),
     "help": ("plain", "Print this help, or the help of a verb"),
 }
@@ -79,7 +80,8 @@ VERBS: dict[str, tuple[str, str]] = {
 FIRST = """remember recall show list log replace forget undo purge review rule scope import export status doctor install
     config"""
 MORE = {
-    "More": "bootstrap store sync team backup embed migrate graph scheduler repair scan audit uninstall insights",
+    "More": """bootstrap store sync team backup embed migrate graph scheduler repair scan audit uninstall insights
+    self-update""",
     "For agents and shells": "hook prime guide version completion help",
 }
 # Set by `help --all`.

@@ -102,6 +102,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "team roles": (),
     "team upgrade": ("--dsn", NOWHERE),
     "team share": ("{memory}",),
+    "self-update": (),
     "show": ("{memory}",),
     "status": (),
     "team add": ("second", "somebody"),
