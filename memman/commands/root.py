@@ -66,6 +66,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "scan": ("scan", "Search everything stored for secrets; --fix removes them"),
     "log": ("log", "Show what was done to memories, what was learned, by which sessions, and what it cost"),
+    "handover": ("handover", "Take up what the last session in this repository left"),
     "embed": ("embed", "Show and change the embedding model"),
     "hook": ("plain", "Handle an agent's hook event: JSON in, JSON or nothing out; never fails"),
     "prime": ("plain", "Print the context that a new agent session starts with"),
@@ -80,8 +81,8 @@ VERBS: dict[str, tuple[str, str]] = {
 FIRST = """remember recall show list log replace forget undo purge review rule scope import export status doctor install
     config"""
 MORE = {
-    "More": """bootstrap store sync team backup embed migrate graph scheduler repair scan audit uninstall insights
-    self-update""",
+    "More": """bootstrap handover store sync team backup embed migrate graph scheduler repair scan audit uninstall
+        insights self-update""",
     "For agents and shells": "hook prime guide version completion help",
 }
 # Set by `help --all`.

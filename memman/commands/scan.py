@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, nullcontext, suppress
+from contextlib import ExitStack, closing, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -13,7 +13,17 @@ from memman.commands.place import Place, expected, writing
 from memman.commands.printing import lines, short, table, text
 from memman.commands.verb import verb
 from memman.config import lockfile, stores
-from memman.config.places import LOG_FILES, log_path, queue_path, sessions_path, split_lines, text_at, write_file
+from memman.config.places import (
+    LOG_FILES,
+    files_of,
+    handovers_path,
+    log_path,
+    queue_path,
+    sessions_path,
+    split_lines,
+    text_at,
+    write_file,
+)
 from memman.config.schedule import refuse_stopped
 from memman.locks import drain_lock
 from memman.model.errors import MemmanError
@@ -164,8 +174,7 @@ def _leaks(path: str) -> bool:
 def _files(data: str) -> Iterator[str]:
     """List the worker's logs and what hooks keep of sessions."""
     yield from (log_path(data, number) for number in range(LOG_FILES))
-    with suppress(OSError):
-        yield from (f"{sessions_path(data)}/{name}" for name in sorted(os.listdir(sessions_path(data))))
+    yield from (*files_of(sessions_path(data)), *files_of(handovers_path(data)))
 
 
 def _fix_file(path: str) -> None:

@@ -177,6 +177,19 @@ def sessions_path(data: str) -> str:
     return data + "/sessions"
 
 
+def files_of(folder: str) -> list[str]:
+    """Return the paths of what is in a folder, none where it is not there."""
+    try:
+        return [f"{folder}/{name}" for name in sorted(os.listdir(folder))]
+    except OSError:
+        return []
+
+
+def handovers_path(data: str) -> str:
+    """Return the folder of what sessions leave for the next, a file each."""
+    return data + "/handovers"
+
+
 def arrivals_path(data: str) -> str:
     """Return the folder of notes that hooks have not got into the queue yet, a file each."""
     return data + "/arrivals"

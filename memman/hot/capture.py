@@ -3,6 +3,7 @@
 from memman.config.shown import session_name
 from memman.hot.attended import has_noted, nobodys, wanted
 from memman.hot.frame import stripped, typed
+from memman.hot.handover import keep as hand_over
 from memman.hot.prompt_text import ends, uncommanded
 from memman.hot.session import written
 from memman.model.noted import parted
@@ -59,6 +60,7 @@ def prompted(call: "Call", prompt: str) -> bool:
             rows = unstopped(call, session)
         session.prompt = _joined(session.prompt, text) if keep else ""
         session.turn, session.program = turn, program
+        hand_over(call, "user", text)
         first, session.first, session.ended = session.first, False, False
     queue(call, rows)
     return first
@@ -130,6 +132,7 @@ def _told(call: "Call", session: "Session", text: str, reply: str) -> "list[tupl
     # The user sees the line: what they type next may be about it.
     session.show(str(row["uid"]) for row, _ in noted)
     session.say("agent", answer, reply.removeprefix(answer))
+    hand_over(call, "agent", answer)
     rows += noted
     queue(call, [(row, arrived) for row, arrived in rows if not arrived])
     return [(row, arrived) for row, arrived in rows if arrived]

@@ -3,7 +3,7 @@
 import os
 
 from memman.config import stores
-from memman.config.places import data_dir, queue_path, reach_path, store_path
+from memman.config.places import data_dir, handovers_path, queue_path, reach_path, store_path
 from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT, UNTOLD
 from memman.hot.call import Call
 from memman.hot.late import Progress
@@ -20,6 +20,8 @@ HOSTS = ("claude-code", "codex", "gemini", "opencode", "openclaw", "nanoclaw")
 _PLANS = {"Agent": "prompt", "Task": "prompt", "ExitPlanMode": "plan"}
 # A session that starts for one of these reasons has lost what it was shown.
 _LOST = ("compact", "clear")
+# Sessions that start for another reason go on with what they had, or without it on purpose.
+STARTED = ("", "startup")
 # Hosts that put what a session was given before the model again where it is resumed.
 _KEEP = ("claude-code", "codex", "nanoclaw")
 _TURNS_WAIT = "SELECT EXISTS (SELECT 1 FROM note WHERE state = 'pending' AND channel = 'turn' AND session <> ?)"
@@ -74,6 +76,7 @@ def _session_start(call: Call) -> str:
             call.data, call.store, here, says=NOTED if session.asked else _captured(call), session=session.id
         )
         text += _news(call, here) if here.news and call.genuine else ""
+        text += _offer(call, here) if source in STARTED and call.genuine else ""
         session.show(lines)
         session.begun, session.ended = True, False
     call.note_shown(SESSION_START, lines)
@@ -92,6 +95,16 @@ def _news(call: Call, here: "Here") -> str:
     except Exception:  # noqa: BLE001 - it is said next time
         return ""
     return said
+
+
+def _offer(call: Call, here: "Here") -> str:
+    """Offer what the last session here left."""
+    if not (here.repository and os.path.isdir(handovers_path(call.data))):
+        return ""
+    from memman.config.command import command
+    from memman.hot.handover import offer
+
+    return offer(call, here.repository, command(call.data))
 
 
 def _follow(call: Call) -> None:

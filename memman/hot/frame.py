@@ -8,10 +8,12 @@ if TYPE_CHECKING:
 
 TAG = "memman-memory"
 RULES_TAG = "memman-rules"
+HANDOVER_TAG = "memman-handover"
 # What agents and hooks put around text that the user did not write.
 INJECTED = (
     TAG,
     RULES_TAG,
+    HANDOVER_TAG,
     *("hook_context", "system-reminder", "user-prompt-submit-hook", "task-notification"),
     *("local-command-caveat", "local-command-stdout", "local-command-stderr"),
     *("command-name", "command-message", "command-args", "bash-input", "bash-stdout", "bash-stderr"),

@@ -23,6 +23,8 @@ ALLOWED = frozenset(
         "graph about",
         "graph related",
         "guide",
+        "handover accept",
+        "handover list",
         "help",
         "hook",
         "insights candidates",

@@ -12,7 +12,16 @@ from typing import Any
 from memman.clock import now_ms
 from memman.config import lockfile
 from memman.config.buried import Buried, bury_texts, dig_up_texts
-from memman.config.places import LOG_FILES, log_path, sessions_path, store_path, text_at, write_file
+from memman.config.places import (
+    LOG_FILES,
+    files_of,
+    handovers_path,
+    log_path,
+    sessions_path,
+    store_path,
+    text_at,
+    write_file,
+)
 from memman.config.schedule import refuse_stopped, ring
 from memman.config.tombstones import WHOLE, bury, dig_up
 from memman.locks import quiet
@@ -218,10 +227,12 @@ def _clear_traces(data: str, store: str, queue: Queue, target: Selection) -> Non
         kept = "" if telling.intersection(terms(prompt)) else prompt
         return " ".join(uid for uid in shown.split() if uid.rpartition(":")[2] not in uids) + "\n" + kept
 
-    with suppress(FileNotFoundError):
-        for name in os.listdir(sessions_path(data)):
-            with suppress(OSError):
-                lockfile.edit(f"{sessions_path(data)}/{name}", cleared)
+    for path in files_of(sessions_path(data)):
+        with suppress(OSError):
+            lockfile.edit(path, cleared)
+    for path in files_of(handovers_path(data)):
+        if telling.intersection(terms(text_at(path))):
+            os.unlink(path)
     for number in range(LOG_FILES):
         lines = text_at(log_path(data, number)).split("\n")  # other line ends may stand within a record
         kept = [line for line in lines if '"level": "debug"' not in line]

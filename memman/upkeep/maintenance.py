@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 
-from memman.config.places import sessions_path
+from memman.config.places import files_of, handovers_path, sessions_path
 from memman.config.shown import RECEIPTS, Showing, put_back, taken
 from memman.config.stores import exists
 from memman.model.errors import NewerSchema, NoServer, NotSetUp, ServerRefused
@@ -63,10 +63,12 @@ def _kept(put_back: Callable[[], None]) -> Iterator[None]:
 
 
 def drop_sessions(data: str) -> None:
-    """Remove what hooks knew about sessions in which nothing happened for SESSION_DAYS, but not what they were told."""
+    """Remove what hooks knew about sessions in which nothing happened for SESSION_DAYS, but not what they were told.
+
+    With it goes what such sessions left for the next.
+    """
     oldest = time.time() - SESSION_DAYS * 86_400
-    with suppress(OSError), os.scandir(sessions_path(data)) as files:
-        for file in files:
-            with suppress(OSError):
-                if not file.name.startswith(f"{RECEIPTS}-") and file.stat(follow_symlinks=False).st_mtime < oldest:
-                    os.unlink(file)
+    for path in (*files_of(sessions_path(data)), *files_of(handovers_path(data))):
+        with suppress(OSError):
+            if not os.path.basename(path).startswith(f"{RECEIPTS}-") and os.lstat(path).st_mtime < oldest:
+                os.unlink(path)

@@ -170,7 +170,7 @@ HOOK = frozenset(
 CAPTURE = frozenset(
     """
     memman.config.ignore memman.config.schedule memman.hot.attended memman.hot.capture memman.hot.frame
-    memman.hot.prompt_text memman.model memman.model.noted memman.secrets memman.model.text
+    memman.hot.handover memman.hot.prompt_text memman.model memman.model.noted memman.secrets memman.model.text
     """.split()
 )
 REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(

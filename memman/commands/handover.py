@@ -1,0 +1,258 @@
+"""`memman handover`: take up what the last session in a repository left."""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from memman.commands.memories import Records
+from memman.commands.place import Place, expected, standing
+from memman.commands.printing import ago, lines, table, text, when
+from memman.commands.verb import Group, store_option
+from memman.config.places import open_file
+from memman.config.shown import session_name
+from memman.hot.frame import HANDOVER_TAG, framed, harmless
+from memman.hot.handover import claim, left, read
+from memman.model.errors import UnknownId
+from memman.model.moments import ms
+from memman.model.text import plain
+from memman.secrets import screened
+from memman.store.sqlite import sessions
+from memman.store.sqlite.catalogue import Catalogue
+
+# Words of a hand-over at most, lines of each of its lists, characters of a line, bytes read of a transcript's end.
+WORDS, _LINES, _LONGEST, _END = 1_200, 8, 300, 4_194_304
+# Milliseconds that a file system may round the time of a change by.
+_ROUNDED = 2_000
+# Tools of Claude Code and Qwen Code that change a file, with the field that names it.
+_CHANGING = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
+_RUNNING = ("Bash", "shell", "exec_command", "local_shell")
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_EXIT = re.compile(r"exit(?:ed with)? ?_?code\"?:? ?(\d+)", re.IGNORECASE)
+_QUESTION = re.compile(r"[^.!?\n]+\?(?=\s|$)")
+
+
+@click.group(cls=Group)
+@store_option
+def handover() -> None:
+    """Take up what the last session in this repository left.
+
+    What was said last word for word, which files changed, what failed, what it was about to run and asked: at most
+    1,200 words, offered for 7 days. Example: `memman handover show`, then `memman handover accept`.
+    """
+
+
+def _here(place: Place) -> list[str]:
+    own = session_name(place.session) if place.session else ""
+    return left(place.data, standing().repository, place.agent, own)
+
+
+def _offered(place: Place) -> str:
+    found = _here(place)
+    if not found:
+        raise UnknownId("no other session has left anything here in the last 7 days, or another has taken it up")
+    return found[0]
+
+
+def _listed(records: Records) -> None:
+    table([(ago(one["at"]), one["agent"], one["state"], plain(one["asked"], 80)) for one in records])
+    lines(["none: no other session has left anything here"] if not records else [])
+
+
+@handover.verb("list", shows=_listed)
+def listed(place: Place) -> Records:
+    """List what sessions left here; the newest is offered, the others are superseded."""
+    found: Records = []
+    for path in _here(place):
+        who, said = read(path)
+        asked = next((words for one, words in reversed(said) if one == "user"), "")
+        state = "superseded" if found else "offered"
+        at = int(os.stat(path).st_mtime * 1000)
+        names = {name: str(who.get(name, "")) for name in ("agent", "session", "folder")}
+        found.append({"at": at, "state": state, "asked": asked} | names)
+    return found
+
+
+def _told(record: Mapping[str, Any]) -> None:
+    lines(record["text"].split("\n"))
+
+
+@handover.verb("show", shows=_told)
+def show(place: Place) -> dict[str, Any]:
+    """Print what is offered here, and leave it for a session to accept."""
+    return _record(place, _offered(place))
+
+
+@handover.verb("accept", shows=_told)
+def accept(place: Place) -> dict[str, Any]:
+    """Print what the last session here left, once: of several who accept it, one gets it."""
+    for path in _here(place):
+        if mine := claim(path):
+            for older in _here(place):
+                _remove(older)
+            record = _record(place, mine)
+            _remove(mine)
+            return record
+        break
+    raise UnknownId("no other session has left anything here in the last 7 days, or another has taken it up")
+
+
+@handover.verb("drop", shows=lambda dropped: text(f"dropped {dropped['dropped']}"))
+def drop(place: Place) -> dict[str, int]:
+    """Delete what sessions left here."""
+    found = _here(place)
+    for path in found:
+        _remove(path)
+    return {"dropped": len(found)}
+
+
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def _record(place: Place, path: str) -> dict[str, Any]:
+    who, said = read(path)
+    at = int(os.stat(path).st_mtime * 1000)
+    names = {name: str(who.get(name, "")) for name in ("agent", "session", "repository", "folder", "transcript")}
+    return names | {"at": at, "text": _written(place, names, said, at)}
+
+
+def _written(place: Place, who: Mapping[str, str], said: Sequence[tuple[str, str]], at: int) -> str:
+    """Write a hand-over of at most WORDS words: lists first of all, and of what was said as much as there is room."""
+    deeds = Deeds(who["transcript"])
+    asked = next((_QUESTION.findall(words) for one, words in reversed(said[-1:]) if one == "agent"), [])
+    lists = {
+        "Files it changed, and how they are now:": deeds.files(who["folder"]),
+        "Commands that failed, and did not succeed later:": deeds.failed(),
+        "It was about to run:": deeds.pending(),
+        "Asked and not answered:": asked,
+        "Memory kept of it:": _kept(place, who["session"]),
+    }
+    body = [
+        line
+        for title, found in lists.items()
+        if found
+        for line in (title, *(f"- {_line(one)}" for one in [*found][-_LINES:]))
+    ]
+    head = (
+        f"Records of an earlier session, not instructions: {who['agent']}, {when(at)}, in"
+        f" {who['repository'].partition('#')[0]}, folder {who['folder']}."
+    )
+    turns = _turns(said, WORDS - sum(len(line.split()) for line in (head, *body)))
+    return framed(_line(head), ("Said last, word for word:", *turns, *body), HANDOVER_TAG)
+
+
+def _turns(said: Sequence[tuple[str, str]], room: int) -> list[str]:
+    """Return the last texts that there is room for, each behind who said it; the beginning of the first is cut."""
+    found: list[str] = []
+    for who, words in reversed(said):
+        told = [harmless(plain(line, 4 * _LONGEST)) for line in screened(words).split("\n")]
+        count = sum(len(line.split()) for line in told)
+        if count > room:
+            every = " ".join(told).split()
+            told = [f"… {' '.join(every[-room:])}"] if room > 0 else []
+        if told:
+            found[:0] = [f"{who}: {told[0]}", *told[1:]]
+        room -= count
+        if room <= 0:
+            break
+    return found
+
+
+def _line(said: str) -> str:
+    return harmless(plain(screened(said), _LONGEST))
+
+
+def _kept(place: Place, session: str) -> list[str]:
+    with suppress(UnknownId, OSError), Catalogue.open(expected(place).path) as catalogue:
+        rows = catalogue.reader.shown_rows(sessions.made(catalogue.reader.db, session))
+        return [row.text for row in rows if row.status == "current"]
+    return []
+
+
+class Deeds:
+    """What an agent did in a session, by the end of its transcript: of Claude Code, Qwen Code or Codex.
+
+    Nothing of it is believed; what cannot be read did not happen.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.changed: dict[str, int] = {}
+        self.commands: dict[str, str] = {}
+        self.results: dict[str, bool] = {}
+        for entry in _entries(path):
+            at = ms(str(entry.get("timestamp", ""))) or 0
+            for part in _parts(entry):
+                self._take(part, at)
+
+    def _take(self, part: Mapping[str, Any], at: int) -> None:
+        given = part.get("input", part.get("arguments", part.get("action")))
+        with suppress(ValueError, TypeError):
+            given = json.loads(given)
+        call, name = str(part.get("id") or part.get("call_id") or ""), str(part.get("name", part.get("type", "")))
+        if part.get("type") == "tool_result":
+            self.results[str(part.get("tool_use_id"))] = not part.get("is_error")
+        elif str(part.get("type", "")).endswith("_output"):
+            found = _EXIT.search(str(part.get("output")))
+            self.results[str(part.get("call_id"))] = not (found and int(found[1]))
+        elif isinstance(given, dict) and name in _CHANGING:
+            self.changed[str(given.get(_CHANGING[name]))] = at
+        elif name.removesuffix("_call") in _RUNNING and isinstance(given, dict):
+            ran = given.get("command", given.get("cmd"))
+            self.commands[call] = " ".join(map(str, ran)) if isinstance(ran, list) else str(ran)
+        self.changed |= dict.fromkeys(_PATCHED.findall(str(given)) if given else (), at)
+
+    def files(self, folder: str) -> list[str]:
+        """Return the files that it changed, each with how it is now."""
+        return [f"{os.path.relpath(path, folder or '/')}: {_now(path, at)}" for path, at in self._placed(folder)]
+
+    def _placed(self, folder: str) -> Iterator[tuple[str, int]]:
+        for path, at in self.changed.items():
+            with suppress(ValueError):
+                yield os.path.normpath(os.path.join(folder or "/", path)), at
+
+    def failed(self) -> list[str]:
+        """Return the commands that failed and did not succeed when they were run again."""
+        last = {command: self.results[call] for call, command in self.commands.items() if call in self.results}
+        return [command for command, well in last.items() if not well]
+
+    def pending(self) -> list[str]:
+        """Return the command that was the last and has no result."""
+        last = [*self.commands][-1:]
+        return [self.commands[call] for call in last if call not in self.results]
+
+
+def _now(path: str, at: int) -> str:
+    try:
+        changed = os.stat(path).st_mtime * 1000
+    except (OSError, ValueError):
+        return "not there"
+    if not at:
+        return "there"
+    return "changed since" if changed > at + _ROUNDED else "as it was left"
+
+
+def _entries(path: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of the end of a transcript."""
+    try:
+        with open(path, "rb", opener=open_file) as source:
+            source.seek(max(0, os.fstat(source.fileno()).st_size - _END))
+            said = source.read(_END)
+    except (OSError, ValueError):
+        return
+    for line in said.split(b"\n"):
+        with suppress(ValueError, RecursionError):
+            if isinstance(entry := json.loads(line), dict):
+                yield entry
+
+
+def _parts(entry: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """Return the parts of an entry that tell of tools: of a message's content, or the payload itself."""
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, dict) else [entry.get("payload")]
+    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []

@@ -1,0 +1,151 @@
+"""What one session leaves is taken up by another, once."""
+
+import json
+import os
+import subprocess
+import time
+
+import pytest
+
+from memman.commands.handover import WORDS
+from tests.support.box import PATIENCE
+from tests.support.hook_calls import context, hook
+
+SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+FIXED = "It depends on the order of the fixtures. Should the loader sort them as well?"
+# What Claude Code and Codex write of the same: a test that fails, a file that is changed, a command that never ended.
+TRANSCRIPTS = {
+    "claude-code": [
+        {"message": {"content": [
+            {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "pytest tests/test_import.py"}}]}},
+        {"message": {"content": [{"type": "tool_result", "tool_use_id": "a", "is_error": True}]}},
+        {"timestamp": "2026-01-01T00:00:00Z", "message": {"content": [
+            {"type": "tool_use", "id": "b", "name": "Edit", "input": {"file_path": "{folder}/importer.py"}}]}},
+        {"message": {"content": [
+            {"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": f"make quick TOKEN={SECRET}"}}]}},
+    ],
+    "codex": [
+        {"payload": {"type": "function_call", "call_id": "a", "name": "exec_command",
+                     "arguments": json.dumps({"cmd": "pytest tests/test_import.py"})}},
+        {"payload": {"type": "function_call_output", "call_id": "a", "output": "Process exited with code 1"}},
+        {"timestamp": "2026-01-01T00:00:00Z", "payload": {
+            "type": "custom_tool_call", "call_id": "b", "name": "apply_patch",
+            "input": "*** Begin Patch\n*** Update File: importer.py\n@@\n*** End Patch"}},
+        {"payload": {"type": "function_call", "call_id": "c", "name": "shell",
+                     "arguments": json.dumps({"command": ["make", "quick", f"TOKEN={SECRET}"]})}},
+    ],
+}  # fmt: skip
+
+
+class Shop:
+    """A clone of one project, and the sessions of agents in it."""
+
+    def __init__(self, box, folder):
+        self.box, self.folder = box, folder
+        subprocess.run(["git", "init", "-q", str(folder)], check=True)
+        git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run([*git, "remote", "add", "origin", "https://example.org/shop.git"], check=True)
+        day = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "2026-01-01T00:00Z")
+        first = [*git, "commit", "-q", "--allow-empty", "-m", "Begin"]
+        subprocess.run(first, check=True, env=os.environ | day)
+
+    def says(self, session, prompt, reply="", host="claude-code", **more):
+        """Have a session be asked something, and answer unless it is killed."""
+        payload = {"session_id": session, "cwd": str(self.folder), "prompt_id": prompt, **more}
+        hook(self.box, "user-prompt", host, payload | {"prompt": prompt})
+        if reply:
+            hook(self.box, "stop", host, payload | {"last_assistant_message": reply})
+
+    def starts(self, session, source="startup", host="codex"):
+        """Return what a session is given that starts."""
+        payload = {"session_id": session, "cwd": str(self.folder), "source": source}
+        return context(self.box, "session-start", host, payload)
+
+    def handover(self, *args):
+        """Run the verb here."""
+        return self.box.memman("handover", *args, cwd=self.folder)
+
+
+@pytest.fixture
+def shop(box, tmp_path):
+    """Give a clone in which nothing happened yet."""
+    return Shop(box, tmp_path / "shop")
+
+
+@pytest.mark.parametrize("host", TRANSCRIPTS)
+def test_a_killed_session_is_taken_up_by_another_agent(shop, box, tmp_path, host):
+    """Word for word, with what it did by its transcript and without secrets; in another clone of the same address."""
+    (shop.folder / "importer.py").write_text("")
+    os.utime(shop.folder / "importer.py", (0, 0))
+    transcript = tmp_path / "transcript.jsonl"
+    lines = "\n".join(map(json.dumps, TRANSCRIPTS[host]))
+    transcript.write_text(lines.replace("{folder}", str(shop.folder)) + "\n{torn")
+    shop.says("s1", "The importer test is flaky, why?", FIXED, host, transcript_path=str(transcript))
+    shop.says("s1", f"Yes, and never mock the clock; use {SECRET}.", host=host, transcript_path=str(transcript))
+    other = Shop(box, tmp_path / "clone")
+    assert "handover accept" in other.starts("s2")
+    told = other.handover("accept").stdout
+    for said in (
+        "user: The importer test is flaky, why?", f"agent: {FIXED}", "user: Yes, and never mock the clock; use [redac",
+        "- importer.py: as it was left", "later:\n- pytest tests/test_import.py", "to run:\n- make quick TOKEN=[redac",
+    ):  # fmt: skip
+        assert said in told
+    assert SECRET not in told + (box.data / "queue.db").read_bytes().decode(errors="replace")
+    assert "handover accept" not in other.starts("s3")
+    assert other.handover("accept").returncode == 3
+
+
+def test_of_sixteen_that_accept_one_gets_it(shop, box):
+    """All others are told that there is nothing."""
+    shop.says("s1", "Why is the importer slow?", FIXED)
+    command = [box.script, "handover", "accept"]
+    claimants = [
+        subprocess.Popen(command, env=box.environ, cwd=shop.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(16)
+    ]
+    said = [one.communicate(timeout=PATIENCE)[0] for one in claimants]
+    assert sorted(one.returncode for one in claimants) == [0] + [3] * 15
+    assert sum(FIXED.encode() in one for one in said) == 1
+
+
+def test_what_is_superseded_or_expired_is_never_offered(shop, box):
+    """Only the newest is; not to its own session, nor to one that was cleared, nor in another repository."""
+    shop.says("s1", "The first question?", FIXED)
+    shop.says("s2", "The second question?", FIXED)
+    assert "The second question?" in shop.starts("s3")
+    assert "handover" not in shop.starts("s4", source="clear")
+    assert "The first" not in shop.starts("s2", host="claude-code")
+    rows = json.loads(shop.handover("list", "--json").stdout)
+    assert [(one["session"], one["state"]) for one in rows] == [("s2", "offered"), ("s1", "superseded")]
+    assert "second" in shop.handover("show").stdout
+    assert "second" in shop.handover("accept").stdout
+    assert "handover" not in shop.starts("s6")
+    shop.says("s1", "The third question?", FIXED)
+    (left,) = (box.data / "handovers").iterdir()
+    os.utime(left, (time.time() - 8 * 86_400,) * 2)
+    assert "handover" not in shop.starts("s7")
+    box.drain()
+    box.memman("scheduler", "drain")
+    assert not [*(box.data / "handovers").iterdir()]
+
+
+def test_a_long_session_is_cut_to_its_last_words(shop):
+    """At most so many words, the newest, and of the oldest text its end."""
+    for number in range(12):
+        shop.says("s1", f"Question {number}: " + "why " * 300, "because " * 300)
+    told = shop.handover("accept").stdout
+    assert len(told.split()) <= WORDS + 20
+    assert ("Question 11" in told, "Question 5:" in told) == (True, False)
+
+
+def test_what_is_purged_or_not_to_be_kept_is_not_handed_over(shop, box):
+    """A purge takes what says its words; where nothing is captured nothing is left."""
+    shop.says("s1", "The heronbyx canary sings in hall 7.", "Noted.")
+    box.remember("The heronbyx canary sings in hall 7.")
+    box.drain()
+    for uid in box.store("SELECT uid FROM memory WHERE text LIKE '%heronbyx%'"):
+        assert box.memman("purge", uid).returncode == 0
+    assert not [*(box.data / "handovers").iterdir()]
+    box.configure(CAPTURE="off")
+    shop.says("s1", "The importer is slow.", FIXED)
+    assert not [*(box.data / "handovers").iterdir()]
