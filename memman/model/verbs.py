@@ -61,7 +61,10 @@ ALLOWED = frozenset(
 )
 
 # Of the verbs that agents are told of, those that look; of those that they may run besides, those that do not.
-LOOKING = (ALLOWED | {"recall", "list", "status", "config get"}) - {"scheduler drain", "scheduler trigger"}
+LOOKING = (ALLOWED | {"recall", "list", "status", "config get", "self-update"}) - {
+    "scheduler drain",
+    "scheduler trigger",
+}
 
 # Options (by the name of their value) that make an allowed verb a person's.
 PERSONS = {"doctor": ("fix", "billable"), "scan": ("fix",)}
