@@ -105,6 +105,10 @@ def _run(args: list[str]) -> int:
     if code is not None:
         return code
     gc.enable()
+    if rest == ["mcp"] and not values:
+        from memman.mcp.server import main as mcp
+
+        return mcp(store)
     if verb == "scheduler" and "serve" in rest:
         _heed()
     from memman.commands import run

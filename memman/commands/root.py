@@ -69,6 +69,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "handover": ("handover", "Take up what the last session in this repository left"),
     "embed": ("embed", "Show and change the embedding model"),
     "hook": ("plain", "Handle an agent's hook event: JSON in, JSON or nothing out; never fails"),
+    "mcp": ("mcp", "Offer memory to an agent as tools, by the Model Context Protocol"),
     "prime": ("plain", "Print the context that a new agent session starts with"),
     "guide": ("plain", "Print the instructions that agents get"),
     "version": ("plain", "Print the version"),
@@ -83,7 +84,7 @@ FIRST = """remember recall show list log replace forget undo purge review rule s
 MORE = {
     "More": """bootstrap handover store sync team backup embed migrate graph scheduler repair scan audit uninstall
         insights self-update""",
-    "For agents and shells": "hook prime guide version completion help",
+    "For agents and shells": "hook mcp prime guide version completion help",
 }
 # Set by `help --all`.
 ALL = "memman.all"

@@ -38,6 +38,7 @@ ALLOWED = frozenset(
         "log list",
         "log sessions",
         "log worker",
+        "mcp",
         "prime",
         "review list",
         "rule list",

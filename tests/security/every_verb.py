@@ -60,6 +60,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "log list": (),
     "log sessions": (),
     "log worker": (),
+    "mcp": (),
     "migrate": ("--to", "sqlite", "--remove-from-server"),
     "prime": (),
     "purge": ("{spare}",),

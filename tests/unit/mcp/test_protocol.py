@@ -1,0 +1,94 @@
+"""What requests of both eras are answered."""
+
+import pytest
+
+from memman.mcp.protocol import INITIALIZED, STATELESS, Server
+
+META = {
+    "io.modelcontextprotocol/protocolVersion": STATELESS[0],
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "newer", "version": "1"},
+}
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "older", "version": "1"}}
+
+
+def request(method, params=None, number=1):
+    """Write a request."""
+    return {"jsonrpc": "2.0", "id": number, "method": method} | ({} if params is None else {"params": params})
+
+
+@pytest.fixture
+def server():
+    """Give a server whose tools say what they were given."""
+    return Server(lambda tool, given, client: (f"{tool} {dict(given)} for {client}", False))
+
+
+def code(server, method, params=None):
+    """Return the code of the error that a request is answered with."""
+    return server.answer(request(method, params))["error"]["code"]
+
+
+@pytest.mark.parametrize("version", INITIALIZED)
+def test_initialize_speaks_each_older_revision(server, version):
+    """What a client speaks is what it is answered with, and what it calls has no word of the newer revision."""
+    said = server.answer(request("initialize", HELLO | {"protocolVersion": version}))["result"]
+    assert said["protocolVersion"] == version
+    assert said["instructions"]
+    assert server.answer({"jsonrpc": "2.0", "method": "notifications/initialized"}) is None
+    assert server.answer(request("ping"))["result"] == {}
+    assert set(server.answer(request("tools/list"))["result"]) == {"tools"}
+    called = server.answer(request("tools/call", {"name": "status"}))["result"]
+    assert called == {"content": [{"type": "text", "text": "status {} for older"}], "isError": False}
+
+
+def test_initialize_offers_its_last_revision_for_one_it_does_not_know(server):
+    """A revision nobody knows is answered with the last that begins so."""
+    assert (
+        server.answer(request("initialize", HELLO | {"protocolVersion": "1999"}))["result"]["protocolVersion"]
+        == (INITIALIZED[-1])
+    )
+
+
+@pytest.mark.parametrize("before", [(), (request("initialize", HELLO),)])
+def test_a_request_of_the_newer_revision_stands_alone(server, before):
+    """It is served with or without an `initialize`, and says what may be kept for how long."""
+    for one in before:
+        server.answer(one)
+    said = server.answer(request("server/discover", {"_meta": META}))["result"]
+    assert said["supportedVersions"] == [*STATELESS]
+    assert said["resultType"] == "complete"
+    listed = server.answer(request("tools/list", {"_meta": META}))["result"]
+    assert (listed["cacheScope"], listed["ttlMs"] > 0, listed["resultType"]) == ("private", True, "complete")
+    called = server.answer(request("tools/call", {"_meta": META, "name": "status"}))["result"]
+    assert called["content"][0]["text"] == "status {} for newer"
+    assert "ttlMs" not in called
+    assert called["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "memman"
+
+
+def test_what_is_wrong_has_its_code(server):
+    """Each mistake of a client has the code that the revision names."""
+    assert code(server, "server/discover") == -32602
+    assert code(server, "tools/list") == -32602
+    assert code(server, "tools/list", {"_meta": {"io.modelcontextprotocol/protocolVersion": STATELESS[0]}}) == -32602
+    other = META | {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}
+    assert server.answer(request("tools/list", {"_meta": other}))["error"] == {
+        "code": -32022,
+        "message": "unsupported protocol version",
+        "data": {"supported": [*STATELESS], "requested": "2031-01-01"},
+    }
+    assert code(server, "ping", {"_meta": META}) == -32601
+    assert code(server, "resources/list", {"_meta": META}) == -32601
+    assert code(server, "tools/call", {"_meta": META, "name": "purge"}) == -32602
+    assert code(server, "tools/call", {"_meta": META, "name": "recall", "arguments": []}) == -32602
+    assert code(server, "initialize", {}) == -32602
+    for frame in (
+        1,
+        "x",
+        None,
+        {},
+        {"jsonrpc": "2.0", "id": 1},
+        request("ping", number=None),
+        request("ping", number=1.5),
+    ):
+        assert server.answer(frame)["error"]["code"] == -32600
+    assert server.answer({"jsonrpc": "2.0", "id": 1, "result": {}}) is None
