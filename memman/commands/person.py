@@ -41,11 +41,11 @@ def choose(question: str, answers: Mapping[str, str] | None, listed: Iterable[st
         listed = ()
 
 
-def tell(line: str) -> None:
+def tell(line: str, question: str = "Show a secret?") -> None:
     """Show a person a line at their terminal, whatever standard output is. Raises ForPeople as `confirm` does."""
     refuse_agents()
     sys.stdout.flush()
-    with _terminal("Show a secret?") as terminal:
+    with _terminal(question) as terminal:
         _write(terminal, line + "\n")
 
 

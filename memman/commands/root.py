@@ -36,6 +36,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "review",
         "Decide about memories that wait for a person: held back, contradicted, or said by agents alone",
     ),
+    "page": ("page", "Show what memory knows in a browser, and decide there, until it is idle"),
     "audit": ("audit", "Say what of memory is junk, said twice, contradictory or out of date"),
     "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),
     "rule": ("rule", "Make and change rules: standing ones, and those that fire before a command"),
@@ -83,7 +84,7 @@ FIRST = """remember recall show list log replace forget undo purge review rule s
     config"""
 MORE = {
     "More": """bootstrap handover store sync team backup embed migrate graph scheduler repair scan audit uninstall
-        insights self-update""",
+        insights page self-update""",
     "For agents and shells": "hook mcp prime guide version completion help",
 }
 # Set by `help --all`.

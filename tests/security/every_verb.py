@@ -62,6 +62,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "log worker": (),
     "mcp": (),
     "migrate": ("--to", "sqlite", "--remove-from-server"),
+    "page": (),
     "prime": (),
     "purge": ("{spare}",),
     "recall": ("where is billing deployed",),

@@ -15,7 +15,7 @@ PAST, CHANGED = "past its end 2d ago", "file changed since"
 SAYS = dict(zip(TEXTS, (PAST, CHANGED, PAST), strict=True))
 DAY = 86_400_000
 # Verbs that run until they are ended, need a server or a network, or have taken the label away by what they do.
-ELSEWHERE = ("install", "scheduler", "team", "store", "uninstall", "migrate", "sync")
+ELSEWHERE = ("install", "page", "scheduler", "team", "store", "uninstall", "migrate", "sync")
 # An export says of a memory's end in a record of its own.
 MENDING = ("export", "insights verify", "insights expire", "remember", "replace", "rule add", "backup restore")
 # Those that write a memory on several lines.

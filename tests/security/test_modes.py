@@ -139,7 +139,7 @@ def _lived(box, provider, umask, before):
 
     every = calls(names)
     every["embed swap"] = ["embed", "swap", "--to", "ollama", "--endpoint", provider.url, "--model", "m"]
-    order = [verb for verb in every if verb not in {*LAST, "scheduler serve"}] + [v for v in LAST if v in every]
+    order = [verb for verb in every if verb not in {*LAST, "page", "scheduler serve"}] + [v for v in LAST if v in every]
     for verb in order:
         done = box.memman(*every[verb], before=before)
         assert "Traceback" not in done.stderr

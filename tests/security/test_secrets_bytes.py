@@ -159,7 +159,7 @@ def test_no_byte_of_a_secret_is_left(box, kind, rounds, kept):
 # What only looks, waits for a server, takes the store away, or keeps settings, which may hold keys.
 SKIPPED = {
     *ALLOWED - {"insights feedback"}, "backup restore", "config get", "config set", "config unset",
-    "embed reembed", "embed swap", "export", "import", "install", "migrate", "purge",
+    "embed reembed", "embed swap", "export", "import", "install", "migrate", "page", "purge",
     "scheduler debug", "scheduler install", "scheduler interval", "scheduler serve", "scheduler stop",
     "scheduler uninstall", "team upgrade", "team connect", "store remove", "sync", "uninstall",
 }  # fmt: skip

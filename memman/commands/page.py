@@ -1,0 +1,94 @@
+"""`memman page`: serve what memory knows to one browser, with buttons."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from memman.commands.person import refuse_agents, tell
+from memman.commands.place import Place
+from memman.commands.verb import verb
+from memman.model.errors import CannotWrite
+
+if TYPE_CHECKING:
+    from memman.page.server import Server
+
+T = TypeVar("T")
+_PRIVATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+
+
+@verb()
+@click.option("--idle", type=click.IntRange(1, 1440), default=15, show_default=True, help="Minutes without a visit.")
+@click.option("--port", type=click.IntRange(1024, 65535), help="Port on 127.0.0.1; by default any that is free.")
+@click.option("--open", "opened", is_flag=True, help="Open the browser.")
+@click.option("--token-file", metavar="FILE", help="For scripts: write a token there, and print no link.")
+def page(
+    place: Place, *, idle: int, port: int | None = None, opened: bool = False, token_file: str | None = None
+) -> int:
+    """Show what memory knows in a browser, and decide there, until it is idle.
+
+    The link works once, for one browser of yours. With --token-file a script may read every page as JSON, and remember.
+    """
+    from memman.page.actions import ACTIONS, FOR_SCRIPTS
+    from memman.page.document import whole
+    from memman.page.server import Server, Site
+    from memman.page.views import VIEWS
+
+    refuse_agents()
+    site = Site(_bound(place, VIEWS), _bound(place, ACTIONS), _bound(place, FOR_SCRIPTS), whole)
+    try:
+        server = Server(site, idle * 60, port or 0)
+    except OSError as error:
+        raise CannotWrite(f"port {port} cannot be used: {error.strerror}") from None
+    for ends in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ends, lambda *_: server.stop())
+    with _told(place, server, token_file, opened=opened):
+        server.run()
+    return 0
+
+
+@contextmanager
+def _told(place: Place, server: "Server", token_file: str | None, *, opened: bool) -> Iterator[None]:
+    """Say where the page is: to a script in a file, to a person at their terminal or by opening the browser."""
+    if token_file:
+        with _written(token_file, f"Authorization: Bearer {server.scripts}\n"):
+            click.echo(server.address)
+            yield
+    elif opened:
+        import webbrowser
+
+        tell(f"{server.link}\nThe link works once. Ctrl-C ends the page.", "Serve the page?")
+        # The link itself would stand in the list of processes.
+        door = f'<!doctype html><meta http-equiv="refresh" content="0;url={server.link}">\n'
+        with _written(path := os.path.join(place.data, f"page-{server.port}.html"), door):
+            webbrowser.open(f"file://{path}")
+            yield
+    else:
+        tell(f"{server.link}\nThe link works once. Ctrl-C ends the page.", "Serve the page?")
+        yield
+
+
+@contextmanager
+def _written(path: str, text: str) -> Iterator[None]:
+    """Keep a file of one's own that nobody else reads, for as long as the page is served."""
+    try:
+        with os.fdopen(os.open(path, _PRIVATE, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise CannotWrite(f"{path} cannot be written: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def _bound(
+    place: Place, table: Mapping[str, Callable[[Place, Mapping[str, str]], T]]
+) -> dict[str, Callable[[Mapping[str, str]], T]]:
+    """Have each function of a table work on a store."""
+    return {name: partial(work, place) for name, work in table.items()}

@@ -1,0 +1,1 @@
+"""The page: what memman knows, to look at in a browser."""

@@ -1,0 +1,108 @@
+"""What the page's buttons do: by the functions of the verbs, so that the command line shows it at once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from memman.commands import insights, review
+from memman.commands.forget import forgotten, restore
+from memman.commands.place import Place
+from memman.commands.scope import move
+from memman.commands.show import described
+from memman.config import stores
+from memman.config.schedule import refuse_stopped
+from memman.config.scope import PERSONAL
+from memman.hot.remember import checked_text, queued
+from memman.model.errors import UsageError
+from memman.model.text import SHORT_ID
+from memman.page.view import Done
+
+Values = Mapping[str, str]
+
+
+def keep(place: Place, values: Values) -> Done:
+    """Say that a memory is true."""
+    uid = _one(values, "id")
+    insights.verify(place, [uid])
+    return Done(f"{uid[:SHORT_ID]} is still true")
+
+
+def forget(place: Place, values: Values) -> Done:
+    """Forget a memory."""
+    uid = _one(values, "id")
+    told = _told(forgotten(place, [uid]), "forgotten", "already forgotten")
+    return Done(f"{uid[:SHORT_ID]} {told}", "restore", {"id": uid}, f"memman forget --undo {uid[:SHORT_ID]}")
+
+
+def bring_back(place: Place, values: Values) -> Done:
+    """Bring a forgotten memory back."""
+    uid = _one(values, "id")
+    return Done(f"{uid[:SHORT_ID]} {_told(restore(place, [uid]), 'restored', 'was not forgotten')}")
+
+
+def reinstate(place: Place, values: Values) -> Done:
+    """Have a superseded memory hold again."""
+    uid = _one(values, "id")
+    told = _told(insights.reinstate(place, [uid]), "current again", "was not superseded")
+    return Done(f"{uid[:SHORT_ID]} {told}")
+
+
+def scope(place: Place, values: Values) -> Done:
+    """Have a memory hold elsewhere."""
+    uid, to = _one(values, "id"), _one(values, "to")
+    before = described(place, [uid])[0]["scope"] or PERSONAL
+    move(place, [uid], to)
+    back = f"memman scope move {uid[:SHORT_ID]} --to {before}"
+    return Done(f"{uid[:SHORT_ID]} now holds for {to}", "scope", {"id": uid, "to": before}, back)
+
+
+def approve(place: Place, values: Values) -> Done:
+    """Approve what waits: of two memories, the newer replaces the older."""
+    uid = _one(values, "id")
+    done = review.approve(place, [uid])[0]["done"]
+    if not done.startswith("superseded"):
+        return Done(f"{uid[:SHORT_ID]} {done}")
+    return Done(f"{uid[:SHORT_ID]} {done}", "reinstate", {"id": uid}, f"memman insights reinstate {uid[:SHORT_ID]}")
+
+
+def reject(place: Place, values: Values) -> Done:
+    """Reject what waits: of two memories, the older stays."""
+    uid = _one(values, "id")
+    done = review.reject(place, [uid])[0]["done"]
+    if done != "rejected":
+        return Done(f"{uid[:SHORT_ID]} {done}")
+    return Done(f"{uid[:SHORT_ID]} {done}", "restore", {"id": uid}, f"memman forget --undo {uid[:SHORT_ID]}")
+
+
+def remember(place: Place, values: Values) -> Done:
+    """Queue what a script says, as an agent's word."""
+    refuse_stopped(place.data, "remember")
+    given = {name: values.get(name) for name in ("category", "importance", "entities", "scope", "until")}
+    text = checked_text(_one(values, "text").encode("utf-8", "surrogatepass"))
+    told, _ = queued(place.data, place.name, [text], given | {"source": "agent"}, stores.here(), stores.cwd())
+    uid = told[0][0]
+    return Done(f"queued as {uid}", command=f"memman forget {uid}")
+
+
+ACTIONS: dict[str, Callable[[Place, Values], Done]] = {
+    "keep": keep,
+    "wrong": forget,
+    "restore": bring_back,
+    "reinstate": reinstate,
+    "scope": scope,
+    "approve": approve,
+    "reject": reject,
+}
+# What a script may do with its token; all else is a person's to decide.
+FOR_SCRIPTS: dict[str, Callable[[Place, Values], Done]] = {"remember": remember}
+
+
+def _one(values: Values, name: str) -> str:
+    """Return a value that has to be there."""
+    said = values.get(name, "").strip()
+    if not said:
+        raise UsageError(f"say {name}")
+    return said
+
+
+def _told(records: Sequence[Mapping[str, Any]], did: str, otherwise: str) -> str:
+    return did if any(one["changed"] for one in records) else otherwise
