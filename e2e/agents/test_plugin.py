@@ -53,7 +53,10 @@ def test_a_checkout_is_a_marketplace(bin: Path, path: str, tmp_path: Path) -> No
         assert desk.ask("No, the billing service runs on Nomad, not on Kubernetes.").code == 0
         drain = [bin / "memman", "scheduler", "drain", "--wait"]
         subprocess.run(drain, env={"HOME": str(tmp_path)}, check=True, timeout=600)
-        assert "Nomad" in desk.ask("What does the billing service run on?").whole
+        told = desk.ask("What does the billing service run on?")
+        assert "Nomad" in told.whole
+        tools = [tool["name"] for request in told.asked for tool in request.body.get("tools", ())]
+        assert "mcp__plugin_memman_memman__recall" in tools
         without = replace(desk, path=path).ask("What does the billing service run on?")
         assert (without.code, "Nomad" in without.whole, "hook" in without.output + without.errors) == (0, False, False)
 
