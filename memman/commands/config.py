@@ -1,7 +1,7 @@
 """`memman config`: set, get, show, unset."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -12,11 +12,19 @@ from memman.commands.printing import complain, table, text
 from memman.commands.verb import Group, starting, store_option
 from memman.config.env import Settings, change, change_all, drop, known, unknown
 from memman.config.keys import KEYS, Key
+from memman.config.providers import AGENTS, AUTO
 from memman.model.errors import UsageError
 
 _LAST = 4
 _SHARED = "MEMMAN_STORE_DSN"
 _LONGEST = 65_536
+_PROVIDER = "MEMMAN_LLM_PROVIDER"
+_OF_PROVIDER = (
+    "MEMMAN_LLM_ENDPOINT",
+    "MEMMAN_LLM_MODEL_FAST",
+    "MEMMAN_LLM_MODEL_SLOW",
+    "MEMMAN_LLM_PRICE",
+)
 
 named = click.argument("key", shell_complete=lambda ctx, param, begun: starting(KEYS, begun.upper()))  # noqa: ARG005
 
@@ -27,6 +35,16 @@ def config() -> None:
     """Read and change the configuration."""
 
 
+def _outdated(before: Mapping[str, str], said: Mapping[str, str]) -> list[str]:
+    """Return which settings were for the model provider before the one that is now set; builtin leaves all as it is."""
+    old, new = before.get(_PROVIDER, ""), said.get(_PROVIDER, "")
+    to_agent = new in {*AGENTS, AUTO} and "MEMMAN_LLM_ENDPOINT" in before
+    if new in {"", "builtin", old} or (old in {"", "builtin"} and not to_agent):
+        return []
+    known = _OF_PROVIDER + (("MEMMAN_LLM_COMMAND",) if old in AGENTS else ())
+    return [name for name in known if name in before and name not in said]
+
+
 def _outward(name: str, value: str) -> str:
     return f"{name} to {abbreviated(value) if KEYS[name].secret else value}"
 
@@ -34,6 +52,8 @@ def _outward(name: str, value: str) -> str:
 def _print_change(done: dict[str, Any]) -> None:
     for name in done["keys"]:
         text(f"{done['did']} {name}" + (f" for store {done['store']!r}" if done["store"] else ""))
+    for name in done.get("unset", ()):
+        text(f"unset {name}, which was for the provider before")
 
 
 @config.verb("set", shows=_print_change)
@@ -57,9 +77,10 @@ def set_verb(place: Place, pairs: Sequence[str]) -> dict[str, Any]:
         parsed(said[_SHARED])
     if outward := [_outward(name, value) for name, value in said.items() if KEYS[name].outward(value)]:
         confirm(f"Set {', '.join(outward)}?")
-    change_all(place.data, said, store)
+    outdated = _outdated(Settings.read(place.data).said, said)
+    change_all(place.data, said | dict.fromkeys(outdated), store)
     _say_unpriced(place.data, store)
-    return {"did": "set", "keys": list(said), "store": store}
+    return {"did": "set", "keys": list(said), "store": store} | ({"unset": outdated} if outdated else {})
 
 
 @config.verb(shows=text)

@@ -126,3 +126,16 @@ def test_what_is_set_is_read_as_it_was_set(value):
         assert {"'", '"'} <= set(value)
     else:
         assert entry(line) == ("MEMMAN_IGNORE", value)
+
+
+def test_another_model_provider_takes_no_settings_of_the_one_before(box):
+    """Its endpoint and models are unset, and that is said; what is given with it and its key stay."""
+    before = {"LLM_PROVIDER": "openai", "LLM_ENDPOINT": "http://localhost:9/v1", "LLM_API_KEY": "key-of-the-test"}
+    box.configure(**before, LLM_MODEL_FAST="qwen3:8b", LLM_MODEL_SLOW="qwen3:8b")
+    done = box.memman("config", "set", "LLM_PROVIDER", "claude-code", "LLM_MODEL_FAST", "sonnet")
+    assert "unset MEMMAN_LLM_ENDPOINT, which was for the provider before" in done.stdout
+    assert (box.data / "env").read_text().split() == [
+        "MEMMAN_LLM_PROVIDER=claude-code",
+        "MEMMAN_LLM_API_KEY=key-of-the-test",
+        "MEMMAN_LLM_MODEL_FAST=sonnet",
+    ]
