@@ -52,7 +52,7 @@ say "Nothing is known of this, so nothing is said"
 run memman recall "what is the weather in Paris"
 
 say "You see all of it, and can correct, undo or purge it"
-run memman insights list
+run memman list
 
 printf '\nThat took %s s, on this machine alone, and left nothing behind. Next:\n' "$SECONDS"
 cat <<'NEXT'

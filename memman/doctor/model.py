@@ -145,7 +145,7 @@ def _failed(family: str, says: str) -> Finding:
     if any(f"answered {status}" in says for status in (401, 403)):
         mend = shell("memman", "config", "set", f"MEMMAN_{family}_API_KEY", "-")
         return fail(says, mend, "the command reads the new key from standard input")
-    hint = f"start it, or correct its model or MEMMAN_{family}_ENDPOINT; the command switches to the built-in one"
+    hint = f"check its model and MEMMAN_{family}_ENDPOINT, and that it runs; the command switches to the built-in one"
     return fail(says, _without(family), hint)
 
 
