@@ -16,7 +16,7 @@ from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
 from memman.config.shown import RECALL, note_shown
 from memman.hot.grammar import choice
-from memman.hot.provenance import session
+from memman.hot.provenance import agent, session
 from memman.hot.recall import MOST
 from memman.hot.recall_session import found
 from memman.hot.remember import checked_text, queued
@@ -113,8 +113,6 @@ class Memory:
 
         Raises UsageError for a bad name, folder or source, BadConfig for a data folder of another user.
         """
-        from memman.commands.ancestors import asking
-
         self.data = data_dir() if data is None else own_folder(os.fspath(data) or ".")
         self.folder = stores.cwd() if folder is None else os.path.abspath(folder)
         if folder is not None and not os.path.isdir(self.folder):
@@ -123,7 +121,7 @@ class Memory:
         check_folder(self.data)
         self._repository = repository(self.folder) if self.folder else None
         self.store = stores.resolve(self.data, store, self._repository)
-        self._agent = asking() or ("" if source == USER else _PROGRAM)
+        self._program = "" if source == USER else _PROGRAM
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -193,7 +191,7 @@ class Memory:
         now = now_ms()
         hits = [(hit, _recalled(hit, now)) for hit in found(self.data, self.store, asked, filters, limit, None)]
         told = {one.id: tokens(one.line) for hit, one in hits if not hit.pending}
-        note_shown(self.data, self.store, now, RECALL, self._agent, session(), told)
+        note_shown(self.data, self.store, now, RECALL, agent() or self._program, session(), told)
         return [one for _, one in hits]
 
     def show(self, id: str) -> list[dict[str, Any]]:  # noqa: A002 - as everything here calls it
@@ -254,9 +252,10 @@ class Memory:
             return len(queue.of(self.store))
 
     def _place(self) -> "Place":
+        from memman.commands.ancestors import asking
         from memman.commands.place import FLAG, Place
 
-        return Place(self.data, self.store, FLAG, self._agent, session())
+        return Place(self.data, self.store, FLAG, asking() or self._program, session())
 
 
 def _recalled(hit: "Hit", now: int) -> Recalled:
