@@ -54,6 +54,8 @@ BEARS_OUT = (SAID, *BY_PERSON)
 FOR, AGAINST = (*BEARS_OUT, HELPFUL), ("wrong", "stale")
 # What `insights feedback` takes.
 FEEDBACK = (HELPFUL, *AGAINST)
+# Somebody who may not forget it asks for that; it says nothing of whether the memory holds.
+UNWANTED = "unwanted"
 # Evidence of how it was said: in a prompt, where the user may have pasted it, or the user tells what others say. And
 # what it is labelled.
 PROMPTED, REPORTED = "prompted", "reported"

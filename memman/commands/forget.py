@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memman.belief import AGENT, UNWANTED
 from memman.clock import now_ms
 from memman.commands.ancestors import asking
-from memman.commands.memories import Records, acted, all_memories, all_named
+from memman.commands.memories import Records, acted, all_memories, all_named, changed, named
 from memman.commands.place import Place, looking, steadily, writing
 from memman.commands.printing import acted as line
 from memman.commands.printing import freshness, short, table, text
@@ -96,6 +97,26 @@ def forgotten(place: Place, parts: Sequence[str]) -> Records:
             notes.drop(uid)
     turns = [row for row in waiting.values() if row["channel"] != "note"]
     return done + [{"id": row["uid"], "kind": "note", "text": row["text"], "changed": True} for row in turns]
+
+
+def noted_by_agents(place: Place, parts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Part ids: those of what agents alone noted and no person looked at, and the rest."""
+    theirs = []
+    with looking(place) as (catalogue, queue):
+        for part in parts:
+            one = named(part, catalogue, queue, place.name)
+            said = catalogue.reader.statements(one.memories).values()
+            sources = {queue.show(one.note)["source"]} if one.note else {statement.source for statement in said}
+            if sources != {AGENT} or any(statement.looked_at for statement in said):
+                theirs.append(part)
+    return [part for part in parts if part not in theirs], theirs
+
+
+def ask_to_forget(place: Place, parts: Sequence[str]) -> Records:
+    """Have a person decide, by `review`, whether memories are forgotten."""
+    return changed(
+        place, parts, "forget", lambda _, unit, memory, now: unit.bear_out(memory, UNWANTED, place.session, now)
+    )
 
 
 def _check_agent(

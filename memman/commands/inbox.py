@@ -9,7 +9,8 @@ from memman.store.sqlite import beliefs
 from memman.store.sqlite.catalogue import Catalogue
 
 # The kinds of what waits, in the order of the list. The id is the older one's where there are two.
-HELD, MAYBE, CONTRADICTED, UNCONFIRMED = "held back", "maybe replaced", "contradicted", "unconfirmed"
+HELD, MAYBE, CONTRADICTED = "held back", "maybe replaced", "contradicted"
+UNWANTED, UNCONFIRMED = "to forget", "unconfirmed"
 # Of those that are held back, so many are looked at.
 _MOST = 500
 
@@ -19,7 +20,8 @@ def found(catalogue: Catalogue) -> list[tuple[str, int, int]]:
     held = [one["id"] for one in catalogue.listed(status="review", limit=_MOST)]
     pairs, contradicted = catalogue.doubtful(), beliefs.contradicted(catalogue.reader)
     said = beliefs.claimed(catalogue.reader.db)
-    told = {*pairs, *pairs.values(), *contradicted.values(), *(new for _, new, _ in said)}
+    unwanted = beliefs.unwanted(catalogue.reader.db)
+    told = {*unwanted, *pairs, *pairs.values(), *contradicted.values(), *(new for _, new, _ in said)}
     wishes = [row for row in beliefs.lone(catalogue.reader.db, WISHES) if row not in told]
     return [
         *((HELD, row, 0) for row in held),
@@ -27,6 +29,7 @@ def found(catalogue: Catalogue) -> list[tuple[str, int, int]]:
         *((MAYBE, old, new) for old, new, sure in said if not sure),
         *((CONTRADICTED, old, new) for old, new, sure in said if sure),
         *((CONTRADICTED, old, new) for old, new in contradicted.items()),
+        *((UNWANTED, row, 0) for row in unwanted),
         *((UNCONFIRMED, row, 0) for row in wishes),
     ]
 
@@ -34,7 +37,7 @@ def found(catalogue: Catalogue) -> list[tuple[str, int, int]]:
 def count(catalogue: Catalogue) -> dict[str, int]:
     """Count what waits by kind."""
     kinds = [kind for kind, _, _ in found(catalogue)]
-    return {kind: kinds.count(kind) for kind in (HELD, MAYBE, CONTRADICTED, UNCONFIRMED) if kind in kinds}
+    return {kind: kinds.count(kind) for kind in (HELD, MAYBE, CONTRADICTED, UNWANTED, UNCONFIRMED) if kind in kinds}
 
 
 def told(place: Place, catalogue: Catalogue, kind: str, memory: int, other: int) -> dict[str, Any]:
@@ -50,7 +53,7 @@ def _why(catalogue: Catalogue, kind: str, record: dict[str, Any], other: dict[st
     said = against or beliefs.why(catalogue.reader, record["uid"])
     if kind == HELD and not said:
         return reason(record["text"])
-    return said if kind != UNCONFIRMED else "nobody but an agent has said so"
+    return {UNCONFIRMED: "nobody but an agent has said so", UNWANTED: "an agent asks for it"}.get(kind, said)
 
 
 def reason(text: str) -> str:

@@ -8,7 +8,7 @@ import click
 
 from memman.belief import APPROVED, outlasts
 from memman.clock import now_ms
-from memman.commands.inbox import CONTRADICTED, HELD, MAYBE, UNCONFIRMED, found, told
+from memman.commands.inbox import CONTRADICTED, HELD, MAYBE, UNCONFIRMED, UNWANTED, found, told
 from memman.commands.memories import Records, acted, all_named, rows_of
 from memman.commands.person import choose, confirm
 from memman.commands.place import Place, looking, reading, steadily, writing
@@ -84,10 +84,15 @@ def _ask(place: Place, ids: Sequence[str], question: str, of_two: str = "") -> N
     others = {one["uid"]: (one[name], said) for one in records for name, said in _SIDES.items() if one.get(name)}
     uids = sorted({uid for uid, _ in others.values()})
     sides = {one["uid"]: one for one in described(place, uids)} if uids else {}
+    with reading(place) as catalogue:
+        unwanted = {row for kind, row, _ in found(catalogue) if kind == UNWANTED}
     shown = []
     for one in records:
         uid, said = others.get(one["uid"], ("", ""))
-        shown += [named(one), *([f"{said} {named(sides[uid])}"] if uid in sides else [])]
+        shown += [
+            f"{UNWANTED} " * (one["id"] in unwanted) + named(one),
+            *([f"{said} {named(sides[uid])}"] if uid in sides else []),
+        ]
     confirm(of_two if of_two and len(others) == len(records) else question, listed=shown)
 
 
@@ -100,7 +105,8 @@ def _decisions(records: Records) -> None:
 def approve(place: Place, ids: Sequence[str]) -> Records:
     """Approve what waits.
 
-    What was held back is recalled, what an agent said counts as confirmed, and what is maybe replaced is superseded.
+    What was held back is recalled, what an agent said counts as confirmed, what is maybe replaced is superseded, and
+    what an agent asks to forget is forgotten.
     """
     return _decided(place, ids, "review approve", _Desk.approve)
 
@@ -110,7 +116,7 @@ def approve(place: Place, ids: Sequence[str]) -> Records:
 def reject(place: Place, ids: Sequence[str]) -> Records:
     """Reject what waits: it is forgotten, and no agent may propose it again; `forget --undo` takes that back.
 
-    A memory that is maybe replaced stays, without the mark. What an agent's note contradicts holds.
+    A memory that is maybe replaced, or to forget, stays, without the mark. What an agent's note contradicts holds.
     """
     return _decided(place, ids, "review reject", _Desk.reject)
 
@@ -189,6 +195,9 @@ class _Desk:
                 self.unit.linked("", memory, memory)
             self._bear_out(memory)
             return "approved"
+        if kind == UNWANTED:
+            self.unit.forget(memory, self.now)
+            return "forgotten"
         if kind == MAYBE and self._for_a_while(memory, other):
             self._bear_out(other)
             return f"stands behind {self._uid(other)[:8]} until that ends"
@@ -207,6 +216,9 @@ class _Desk:
         if kind == MAYBE:
             kept = self.unit.accord(other, memory, self.now) or self.unit.keep(memory, self.now)
             return f"kept beside {self._uid(other)[:8]}" if kept else NOTHING
+        if kind == UNWANTED:
+            self.unit.want(memory, self.now)
+            return "kept"
         refused = other or memory
         self.unit.refuse(self.store.reader.rows([refused])[refused].text, self.now)
         stands = self._current(memory)

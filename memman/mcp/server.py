@@ -13,7 +13,7 @@ from memman.mcp.tools import TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
 _LONGEST = 4096
@@ -32,9 +32,8 @@ def main(store: str | None) -> int:
             return f"memman: {fault}", True
         _sign(client)
         line, words = TOOLS[tool].command(tool, given)
-        if tool == "forget" and (refused := _refused(store, given["ids"])):
-            return refused, True
-        code, said, beside = _ran([*before, *line], words)
+        work = (_forget, store, given["ids"]) if tool == "forget" else (_run, [*before, *line])
+        code, said, beside = _ran(*work, words=words)
         if code:
             return f"{beside}{said}".strip() or f"memman: {tool} failed, exit code {code}", True
         said = _recalled(said) if tool == "recall" else said.strip()
@@ -59,14 +58,18 @@ def _sign(client: str) -> None:
     os.environ["MEMMAN_AGENT"] = asking() or name or _SOMEBODY
 
 
-def _ran(line: "Sequence[str]", words: str) -> tuple[int, str, str]:
-    """Run a command line with `words` as its standard input; return its code and what it printed to both outputs."""
+def _run(line: list[str]) -> int:
     from memman.commands import run
 
+    return run(line)
+
+
+def _ran(work: "Callable[..., int]", *given: "Any", words: str) -> tuple[int, str, str]:
+    """Do work with `words` as its standard input; return its exit code and what it printed to both outputs."""
     out, beside = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(beside), _stdin(words):
         try:
-            code = run([*line])
+            code = work(*given)
         except Exception as error:  # noqa: BLE001 - as at the entry point: a failure is a line
             code = _report(error)
     return code, out.getvalue(), beside.getvalue()
@@ -125,29 +128,18 @@ def _hit(hit: "Mapping[str, Any]") -> str:
     return f"{short} {day} {plain(', '.join(filter(None, marks)))}: {plain(hit['text'], len(hit['text']))}"
 
 
-def _refused(store: str | None, ids: "Sequence[str]") -> str:
-    """Say why an agent does not forget what the ids name: somebody else said it, or stands behind it."""
-    from memman.belief import AGENT
-    from memman.commands.memories import all_named
-    from memman.commands.place import chosen, looking
-    from memman.model.errors import MemmanError
-    from memman.model.text import SHORT_ID
+def _forget(store: str | None, ids: "Sequence[str]") -> int:
+    """Forget what agents noted, and have the user decide about the rest."""
+    from memman.commands import run
+    from memman.commands.forget import ask_to_forget, noted_by_agents
+    from memman.commands.place import chosen
+    from memman.commands.verb import admit
+    from memman.hot.provenance import agent, session
 
-    place = chosen(store)
-    try:
-        with looking(place) as (catalogue, queue):
-            found = all_named(ids, catalogue, queue, place.name)
-            rows = [row for one in found for row in one.memories]
-            stated = catalogue.reader.statements(rows)
-            theirs = [
-                one["uid"][:SHORT_ID]
-                for one in catalogue.memories(rows)
-                if stated[one["id"]].source != AGENT or stated[one["id"]].looked_at
-            ]
-            theirs += [one.note[-SHORT_ID:] for one in found if one.note and queue.show(one.note)["source"] != AGENT]
-    except MemmanError:  # the verb says it
-        return ""
-    if not theirs:
-        return ""
-    said = " ".join(theirs)
-    return f"memman: nothing was forgotten: no agent noted {said}; the user may, with `memman forget {said}`"
+    admit("forget", {})
+    place = chosen(store, agent(), session())
+    own, theirs = noted_by_agents(place, ids)
+    if theirs:
+        ask_to_forget(place, theirs)
+        sys.stdout.write(f"not forgotten, the user decides with `memman review`: {' '.join(theirs)}\n")
+    return run([f"--store={place.name}", "forget", "--", *own]) if own else 0

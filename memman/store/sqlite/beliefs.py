@@ -1,6 +1,6 @@
 """What memories are believed by, which only agents have said so far, what these contradict, what is doubted. Hot."""
 
-from memman.belief import AGENT, BEARS_OUT, Statement
+from memman.belief import AGENT, BEARS_OUT, UNWANTED, Statement
 from memman.model.vocabulary import CATEGORIES
 from memman.sqlite import LISTED, id_list
 
@@ -101,6 +101,15 @@ def lone(db: "apsw.Connection", categories: "Sequence[str]" = CATEGORIES) -> lis
     marks = ", ".join("?" * len(categories))
     sql = f"SELECT m.id FROM memory m WHERE m.status = 'current' AND m.category IN ({marks}) AND {UNCONFIRMED}"
     return [memory for (memory,) in db.execute(f"{sql} ORDER BY m.id DESC", categories)]
+
+
+def unwanted(db: "apsw.Connection") -> list[int]:
+    """Return the current memories that an agent asks to be forgotten, newest first."""
+    sql = (
+        "SELECT DISTINCT m.id FROM evidence e JOIN memory m ON m.id = e.memory AND m.status = 'current'"
+        " WHERE e.kind = ? ORDER BY m.id DESC"
+    )
+    return [memory for (memory,) in db.execute(sql, (UNWANTED,))]
 
 
 def contradicted(reader: "SqliteReader") -> dict[int, int]:

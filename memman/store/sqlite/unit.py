@@ -17,6 +17,7 @@ from memman.belief import (
     MAY_END,
     MAYBE,
     STANDS_BEFORE,
+    UNWANTED,
     UPDATE,
     VERIFIED,
     effect,
@@ -268,6 +269,12 @@ class SqliteUnit:
         sets = {named(records.EVIDENCE, one, said): at if one == kind else None for one in {*FEEDBACK, kind}}
         self.record(at, self.uid(memory), "feedback", sets, None, {"why": kind})
         return True
+
+    def want(self, memory: int, at: int) -> None:
+        """Have nobody ask any more for a memory to be forgotten."""
+        sessions = self.db.execute("SELECT session FROM evidence WHERE memory = ? AND kind = ?", (memory, UNWANTED))
+        sets = {named(records.EVIDENCE, UNWANTED, str(session)): None for (session,) in sessions.fetchall()}
+        self.record(at, self.uid(memory), "support", sets)
 
     def _has_evidence(self, memory: int, kind: str, session: str) -> bool:
         sql = "SELECT 1 FROM evidence WHERE memory = ? AND kind = ? AND session = ?"

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+import mcp
 import pytest
 
 from memman.model.vocabulary import AGENT_MARKS
@@ -70,19 +71,23 @@ def test_what_one_client_notes_another_recalls(box):
         assert second.call("recall", query="how tall is the heron?") == ("nothing relevant is remembered", False)
 
 
-def test_an_agent_forgets_what_an_agent_noted_alone(box):
-    """What the user said stays, and the answer names who may forget it."""
+def test_an_agent_forgets_what_an_agent_noted_and_asks_about_the_rest(box):
+    """What the user said stays and waits for them: they keep it, or let it go."""
     with Client(box) as client:
         client.call("remember", text=TEXT)
         box.remember("I never want tabs in Python.", category="preference")
         box.drain()
         uids = dict(box.store("SELECT source, uid FROM memory"))
         said, wrong = client.call("forget", ids=[uids["user"], uids["agent"]])
-        assert wrong
-        assert f"memman forget {uids['user'][:8]}" in said
-        assert box.store("SELECT DISTINCT status FROM memory") == ["current"]
-        assert "forgotten" in client.call("forget", ids=[uids["agent"]])[0]
-    assert dict(box.store("SELECT source, status FROM memory")) == {"user": "current", "agent": "forgotten"}
+        assert (wrong, "the user decides" in said, "forgotten" in said) == (False, True, True)
+        assert dict(box.store("SELECT source, status FROM memory")) == {"user": "current", "agent": "forgotten"}
+        assert "to forget: an agent asks for it" in client.call("review")[0]
+        assert "kept" in box.memman("review", "reject", uids["user"]).stdout
+        assert client.call("review") == ("nothing", False)
+        client.call("forget", ids=[uids["user"]])
+        assert "forgotten" in box.memman("review", "approve", uids["user"]).stdout
+        assert client.call("review") == ("nothing", False)
+    assert box.store("SELECT DISTINCT status FROM memory") == ["forgotten"]
 
 
 def test_what_replaces_the_users_word_waits_for_the_user(box):
@@ -144,7 +149,6 @@ def test_nothing_is_loaded_before_the_first_call(box):
 @pytest.mark.parametrize("mode", ["auto", "legacy", "2026-07-28"])
 def test_the_official_client_is_served(box, mode):
     """Whichever era it begins with, it is told the tools and gets their answers."""
-    mcp = pytest.importorskip("mcp")
 
     async def talk():
         environ = {name: value for name, value in box.environ.items() if name not in dict(AGENT_MARKS)}
