@@ -77,6 +77,7 @@ dry_option = click.option("--dry-run", is_flag=True, help="Print what would be d
 @click.option(
     "--checkout", default="", metavar="PATH", help="Path of the NanoClaw checkout; default: the current folder."
 )
+@click.option("--no-mcp", "no_mcp", is_flag=True, help="Leave out the MCP server, or take it out again: hooks only.")
 def install(
     names: tuple[str, ...],
     dry_run: bool,
@@ -85,6 +86,7 @@ def install(
     access: bool,
     sandbox: bool,
     checkout: str,
+    no_mcp: bool,
 ) -> int:
     """Set up memman for your agents, and start the scheduler.
 
@@ -107,7 +109,7 @@ def install(
         access = click.confirm("Allow OpenClaw's plugin to see conversations? Without that, memman does nothing there")
     sandbox = _sandboxed(data, wished=sandbox, dry_run=dry_run, asks=asks and codex.TARGET in targets)
     reached = reach(data)
-    wiring = Wiring(data, conversation_access=access, checkout=checkout, command=reached.command, sandbox=sandbox)
+    wiring = Wiring(data, access, checkout, sandbox, reached.command, not no_mcp)
     work = Work(data)
     if model:
         _say_model(model)
@@ -268,7 +270,7 @@ def _say(target: Target, step: Step, data: str) -> None:
     link = os.path.realpath(path)
     behind = f", a link to {link}" if os.path.islink(path) else ""
     kept = "" if step.before is None else f"; the original is kept in {data}/backups/settings"
-    instead = f"; replaces hooks of {', '.join(step.replaced)}" if step.replaced else ""
+    instead = f"; replaces calls of {', '.join(step.replaced)}" if step.replaced else ""
     text(f"{target.name}: {step.verb} {path}{behind} ({step.file.what}){instead}{kept}")
 
 

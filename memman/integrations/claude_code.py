@@ -7,6 +7,7 @@ from collections.abc import Callable
 from memman.config.command import NAME as MEMMAN
 from memman.config.command import quoted
 from memman.integrations import edits, hook_block, sources
+from memman.integrations.mcp_server import Server
 from memman.integrations.target import File, Target, Wiring, laid, look, under
 from memman.model.verbs import AGENT_VERBS, ALLOWED
 
@@ -24,6 +25,10 @@ def home() -> str:
 
 def _settings() -> str:
     return home() + "/settings.json"
+
+
+def _servers() -> str:
+    return under("CLAUDE_CONFIG_DIR", "~") + "/.claude.json"
 
 
 def plugged() -> bool:
@@ -112,4 +117,5 @@ def _notes(_: Wiring) -> list[str]:
     return [says] if plugged() else []
 
 
-TARGET = Target(NAME, "claude", home, _files, _notes, lambda: [_settings()])
+_SERVER = Server(_servers, says={"type": "stdio"})
+TARGET = Target(NAME, "claude", home, _files, _notes, lambda: [_settings()], server=_SERVER)

@@ -3,11 +3,13 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from memman.config.launcher import launcher_path
-from memman.integrations import hook_block, sources, toml_block, toml_roots
+from memman.integrations import hook_block, sources, toml_block, toml_roots, toml_server
 from memman.integrations.json5 import CannotEdit
+from memman.integrations.mcp_server import Server
 from memman.integrations.target import File, Target, Wiring, laid, look, text_of, under, within
 from memman.model.plural import counted
 
@@ -38,6 +40,13 @@ def in_toml() -> bool:
         raise CannotEdit(f"{_toml()} cannot be read ({error})") from error
 
 
+def _held_in_toml() -> bool:
+    """Whether they stand there, as far as can be read: what is wrong is said where the file is worked on."""
+    with suppress(CannotEdit):
+        return in_toml()
+    return False
+
+
 def sandboxed(data: str) -> bool:
     """Whether commands in Codex's sandbox may write to the data folder."""
     try:
@@ -48,7 +57,7 @@ def sandboxed(data: str) -> bool:
 
 def take(text: str, launcher: str) -> str:
     """Take our hooks out of config.toml; with a `launcher` those that call it, and its folder from the sandbox."""
-    text = toml_block.take(text, launcher)
+    text = toml_block.take(toml_server.take(text, launcher), launcher)
     return toml_roots.take(text, launcher.removesuffix(launcher_path(""))) if launcher else text
 
 
@@ -68,7 +77,7 @@ def _files(wiring: Wiring) -> list[File]:
     skill = sources.skill(wiring.launcher, wiring.command)
     return [
         File(_json(), JSON_FORM, what, put_json),
-        File(_toml(), TOML_FORM, "its sandbox" if wiring.sandbox and not in_toml() else what, put_toml),
+        File(_toml(), TOML_FORM, ", ".join([what] * _held_in_toml() + ["its sandbox"] * wiring.sandbox), put_toml),
         laid(under("", "~/.agents/skills/memman/SKILL.md"), skill, "the skill"),
     ]
 
@@ -105,4 +114,4 @@ def _notes(_: Wiring) -> list[str]:
     return [f"{says}; {APPROVE}" for says in skipped()]
 
 
-TARGET = Target(NAME, "codex", home, _files, _notes, lambda: [_json(), _toml()])
+TARGET = Target(NAME, "codex", home, _files, _notes, lambda: [_json(), _toml()], server=Server(_toml))

@@ -3,6 +3,7 @@
 import os
 
 from memman.integrations import hook_block, sources
+from memman.integrations.mcp_server import Server
 from memman.integrations.target import File, Target, Wiring, laid, under
 
 NAME = "gemini"
@@ -26,4 +27,6 @@ def _files(wiring: Wiring) -> list[File]:
     ]
 
 
-TARGET = Target(NAME, "gemini", home, _files, lambda _: [], lambda: [_settings()])
+# Without `trust` it asks before each call.
+_SERVER = Server(_settings, says={"trust": True})
+TARGET = Target(NAME, "gemini", home, _files, lambda _: [], lambda: [_settings()], server=_SERVER)

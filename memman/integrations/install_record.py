@@ -36,18 +36,20 @@ class Entry:
 
 
 class InstallRecord:
-    """The entries by path, and the folders that we made."""
+    """The entries by path, the folders that we made, and the agents that are told of our MCP server."""
 
     def __init__(self, data: str) -> None:
         self.data = data
         self.entries: dict[str, Entry] = {}
         self.folders: list[str] = []
+        self.served: list[str] = []
         said = parsed(read_file(manifest_path(data))) or {}
         try:
             known = Entry.__slots__
             entries = [{name: held[name] for name in known if name in held} for held in said.get("files", [])]
             self.entries = {held["path"]: Entry(**held) for held in entries}
             self.folders = [str(folder) for folder in said.get("folders", [])]
+            self.served = [str(name) for name in said.get("served", [])]
         except (TypeError, KeyError, AttributeError):
             self.entries = {}
 
@@ -62,6 +64,7 @@ class InstallRecord:
             "version": __version__,
             "launcher": launcher_path(self.data),
             "folders": self.folders,
+            "served": self.served,
             "files": [asdict(entry) for entry in self.entries.values()],
         }
         text = json.dumps(record, indent=2) + "\n"

@@ -111,6 +111,9 @@ def _record(manifest: InstallRecord, target: Target, step: Step) -> None:
     if target.name not in entry.targets:
         entry.targets.append(target.name)
     manifest.entries[file.path] = entry
+    if file.serves is not None:
+        others = [name for name in manifest.served if name != target.name]
+        manifest.served = [*others, target.name] if file.serves else others
     manifest.folders += [folder for folder in missing_folders(file.path) if folder not in manifest.folders]
     manifest.save()
 

@@ -1,6 +1,9 @@
-"""opencode: one plugin file."""
+"""opencode: a plugin file, and the MCP server in its settings."""
+
+import os
 
 from memman.integrations import sources
+from memman.integrations.mcp_server import Server
 from memman.integrations.target import File, Target, Wiring, laid, under
 
 NAME = "opencode"
@@ -19,4 +22,12 @@ def _files(wiring: Wiring) -> list[File]:
     return [laid(_plugin(), sources.text(NAME, "memman.js", wiring.launcher), "the plugin")]
 
 
-TARGET = Target(NAME, "opencode", home, _files, lambda _: [], list)
+def _settings() -> str:
+    return next(
+        (path for path in (f"{home()}/opencode.{end}" for end in ("json", "jsonc")) if os.path.isfile(path)),
+        f"{home()}/opencode.json",
+    )
+
+
+_SERVER = Server(_settings, ("mcp",), {"type": "local", "enabled": True}, joined=True)
+TARGET = Target(NAME, "opencode", home, _files, lambda _: [], list, server=_SERVER)

@@ -3,14 +3,17 @@
 import re
 from collections.abc import Callable
 
-from memman.integrations import claude_code, codex, edits, hook_block, openclaw, toml_block
+from memman.integrations import claude_code, codex, edits, hook_block, mcp_server, openclaw, toml_block, toml_server
 from memman.integrations.json5 import read
 from memman.integrations.target import LAID
 
 # (the text as it is, the text before us, None where that is not known, the launcher) -> the text without our part
 _TAKES: dict[str, Callable[[str, str | None, str], str]] = {
     claude_code.FORM: claude_code.take,
-    codex.JSON_FORM: hook_block.take,
+    codex.JSON_FORM: lambda text, original, launcher: hook_block.take(
+        mcp_server.take(text, original, launcher), original, launcher
+    ),
+    mcp_server.FORM: mcp_server.take,
     codex.TOML_FORM: lambda text, _, launcher: codex.take(text, launcher),
     openclaw.FORM: lambda text, original, _: openclaw.take(text, original),
 }
@@ -18,6 +21,12 @@ _HOOKS: dict[str, Callable[[str], object]] = {
     claude_code.FORM: lambda text: edits.at(text, ("hooks",)),
     codex.JSON_FORM: lambda text: edits.at(text, ("hooks",)),
     codex.TOML_FORM: toml_block.hooks,
+}
+# What starts our MCP server in a text.
+_SERVED: dict[str, Callable[[str], list[str]]] = {
+    codex.JSON_FORM: mcp_server.programs,
+    codex.TOML_FORM: lambda text: [*filter(None, [toml_server.program(text)])],
+    mcp_server.FORM: mcp_server.programs,
 }
 # How a file that is laid down whole names the launcher.
 _NAMED = re.compile(r'"(/[^"\\\n]*/bin/memman)"')
@@ -45,7 +54,8 @@ def called(form: str, text: str) -> list[str]:
     if form == LAID:
         return _NAMED.findall(text)
     hooks = _HOOKS[form](text) if form in _HOOKS else {}
-    return list(dict.fromkeys(map(hook_block.program, hook_block.commands(hooks))))
+    served = _SERVED[form](text) if form in _SERVED else []
+    return list(dict.fromkeys([*map(hook_block.program, hook_block.commands(hooks)), *served]))
 
 
 def anonymous(form: str, text: str) -> bool:

@@ -1,8 +1,18 @@
 """What doctor asks of a target: whether it is installed, what it should look like, and where it differs."""
 
+from dataclasses import replace
+
 from memman.config.command import command as recorded
 from memman.config.launcher import target as launched
-from memman.integrations import claude_code, codex, edits, gemini, hook_block, openclaw, toml_block
+from memman.integrations import (
+    claude_code,
+    codex,
+    edits,
+    gemini,
+    hook_block,
+    openclaw,
+    toml_block,
+)
 from memman.integrations.files import content, decoded
 from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import plan
@@ -32,7 +42,7 @@ def wiring(data: str) -> Wiring:
 
 def expected(target: Target, data: str) -> list[File]:
     """Return the files of a target, each with the text it should have. Raises MemmanError."""
-    return target.files(wiring(data))
+    return target.files(replace(wiring(data), mcp=target.name in InstallRecord(data).served))
 
 
 def installed(target: Target, data: str) -> bool:

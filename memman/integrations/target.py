@@ -4,13 +4,14 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memman.config.command import NAME
 from memman.config.launcher import launcher_path
 from memman.integrations import edits, toml_block
 from memman.integrations.json5 import CannotEdit
+from memman.integrations.mcp_server import FORM, Server
 
 LAID = "laid"
 
@@ -26,6 +27,8 @@ class Wiring:
     sandbox: bool = False
     # How agents call memman, as words for a shell.
     command: str = NAME
+    # Whether agents that speak MCP are told of `memman mcp`.
+    mcp: bool = True
 
     @property
     def launcher(self) -> str:
@@ -42,6 +45,8 @@ class File:
     what: str
     put: Callable[[str | None], str | None]
     program: bool = False
+    # Whether our MCP server is in it, None where that is kept elsewhere.
+    serves: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +56,35 @@ class Target:
     name: str
     program: str
     home: Callable[[], str]
-    files: Callable[[Wiring], list[File]]
+    own_files: Callable[[Wiring], list[File]]
     notes: Callable[[Wiring], list[str]]
     settings: Callable[[], list[str]]
     everywhere: bool = True
+    server: Server | None = None
 
     def detected(self) -> bool:
         """Whether the agent is there: its program is on the PATH, or its folder exists."""
         return bool(self.program and shutil.which(self.program)) or os.path.isdir(self.home())
+
+    def files(self, wiring: Wiring) -> list[File]:
+        """Return its files; where it speaks MCP our server stands in one of them, or in one more."""
+        files = self.own_files(wiring)
+        if not self.server:
+            return files
+        path = self.server.path()
+        if path not in (file.path for file in files):
+            files.append(File(path, FORM, "", lambda text: text))
+        return [_served(file, self.server, wiring) if file.path == path else file for file in files]
+
+
+def _served(file: File, server: Server, wiring: Wiring) -> File:
+    """Return a file with our MCP server in it, or without where that is not wanted."""
+    what = f"{file.what}, the MCP server" if file.what else "the MCP server"
+    if wiring.mcp:
+        return replace(file, what=what, serves=True, put=lambda text: server.put(file.put(text) or "", wiring.launcher))
+    return replace(
+        file, what=file.what or what, serves=False, put=lambda text: (held := file.put(text)) and server.take(held)
+    )
 
 
 def laid(path: str, content: str, what: str, *, program: bool = False) -> File:

@@ -52,7 +52,7 @@ def take(text: str, launcher: str = "") -> str:
         return text
     starts = [0, *(found.start() for found in _HEADER.finditer(text)), len(text)]
     parts = [text[a:b] for a, b in pairwise(starts)]
-    kept = "".join(_comments(part) if gone else part for part, gone in zip(parts, _gone(parts, launcher), strict=True))
+    kept = "".join(comments(part) if gone else part for part, gone in zip(parts, _gone(parts, launcher), strict=True))
     kept = _unmarked(kept) if all(ours(command, launcher) for command in called) else kept
     if _without(read(kept), launcher) != _without(read(text), launcher):
         raise CannotEdit("our hooks stand among others in one table; take them out by hand")
@@ -84,7 +84,7 @@ def _command_ours(part: str, launcher: str) -> bool:
         return False
 
 
-def _comments(part: str) -> str:
+def comments(part: str) -> str:
     """Keep the comments that stand behind a table of ours: they belong to what follows."""
     lines = split_lines(part, ends=True)
     last = max(n for n, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#"))

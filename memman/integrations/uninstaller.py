@@ -83,6 +83,7 @@ def _without_gone(form: str, held: bytes | None) -> bytes | None:
 
 def undo(manifest: InstallRecord, entry: Entry, names: set[str]) -> Undo:
     """Undo one file for the targets called `names`. Raises BadConfig, CannotWrite, Busy."""
+    manifest.served = [name for name in manifest.served if name not in names]
     left = [name for name in entry.targets if name not in names]
     if left:
         entry.targets = left

@@ -57,6 +57,8 @@ def generated(seed: int, *, strict: bool = False) -> str | None:
 def _data(chance: random.Random) -> dict:
     data = {chance.choice(_WORDS): _value(chance, 3) for _ in range(chance.randrange(6))}
     data.pop("permissions", None)
+    if not isinstance(data.get("mcpServers", {}), dict):
+        del data["mcpServers"]
     if chance.random() < 0.6:
         data["hooks"] = {
             event: [{"matcher": "*", "hooks": [FOREIGN] * chance.randrange(1, 3)} for _ in range(chance.randrange(3))]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memman.integrations import edits, hook_block, toml_block
+from memman.integrations import edits, hook_block, toml_block, toml_server
 from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import wire
 from memman.integrations.json5 import read
@@ -215,6 +215,7 @@ def _others(data):
     allow = data.get("permissions", {}).get("allow", [])
     allow[:] = [rule for rule in allow if "memman" not in rule]
     data.get("plugins", {}).get("entries", {}).pop("memman", None)
+    data.get("mcpServers", {}).pop("memman", None)
     allowed = data.get("plugins", {}).get("allow", [])
     allowed[:] = [name for name in allowed if name != "memman"]
     return _pruned(data)
@@ -225,6 +226,8 @@ def _pruned(data):
     data = json.loads(json.dumps(data))
     data["hooks"] = {event: groups for event, groups in data.get("hooks", {}).items() if groups}
     permissions, plugins = data.get("permissions", {}), data.get("plugins", {})
+    if not data.get("mcpServers", True):
+        del data["mcpServers"]
     for held, key in ((permissions, "allow"), (plugins, "entries"), (plugins, "allow")):
         if not held.get(key, True):
             del held[key]
@@ -237,5 +240,5 @@ def _comments(text):
 
 
 def _others_toml(config):
-    parsed = tomllib.loads(config.read_text())
+    parsed = tomllib.loads(toml_server.take(config.read_text()))
     return toml_block._without(parsed)

@@ -110,11 +110,12 @@ class _Models(BaseHTTPRequestHandler):
 
 def trust_codex(home: Path) -> None:
     """Write what Codex writes when its user approves every hook."""
-    lines = ['model = "gpt-5"', ""]
+    lines = [""]
     for event in json.loads((home / ".codex/hooks.json").read_text())["hooks"]:
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
         lines += [f'[hooks.state."{home}/.codex/hooks.json:{name}:0:0"]', 'trusted_hash = "sha256:approved"', ""]
-    (home / ".codex/config.toml").write_text("\n".join(lines))
+    config = home / ".codex/config.toml"
+    config.write_text(config.read_text().partition("\n[hooks.state")[0] + "\n".join(lines))
 
 
 @pytest.fixture(scope="module")

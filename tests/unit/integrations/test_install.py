@@ -9,6 +9,7 @@ import tomllib
 import pytest
 
 from memman.config.command import command
+from memman.integrations import toml_server
 from memman.model.verbs import AGENT_VERBS, ASKED, PERSONS
 from tests.support.box import PATIENCE, no
 
@@ -79,6 +80,52 @@ def test_all_agents_are_wired_and_unwired(box, home):
     assert files(home) == {}
     assert not (box.data / "bin").exists()
     assert not (box.data / "install.json").exists()
+
+
+SERVERS = {
+    "claude-code": (".claude.json", "mcpServers"),
+    "codex": (".codex/config.toml", "mcp_servers"),
+    "gemini": (".gemini/settings.json", "mcpServers"),
+    "opencode": (".config/opencode/opencode.json", "mcp"),
+}
+
+
+def served(home, agent):
+    """Return the MCP servers that stand in an agent's file."""
+    path, key = SERVERS[agent]
+    text = (home / path).read_text() if (home / path).exists() else "{}"
+    return (tomllib if path.endswith(".toml") and text != "{}" else json).loads(text).get(key, {})
+
+
+@pytest.mark.parametrize("agent", SERVERS)
+def test_the_mcp_server_is_named_to_each_agent(box, home, agent):
+    """By the launcher, beside the servers of others, in place of its namesake; `--no-mcp` and uninstall undo it."""
+    path, key = SERVERS[agent]
+    (home / path).parent.mkdir(parents=True, exist_ok=True)
+    before = '[mcp_servers.other]\ncommand = "x"\n' if path.endswith(".toml") else f'{{"{key}": {{"other": {{}}}}}}\n'
+    (home / path).write_text(before)
+    said = install(box, "--target", agent)
+    assert "the MCP server)" in next(line for line in said.splitlines() if str(home / path) in line)
+    ours = served(home, agent).pop("memman")
+    command = [ours["command"], *ours["args"]] if "args" in ours else ours["command"]
+    assert command == [str(box.data / "bin/memman"), "mcp"]
+    assert box.memman("doctor", "--check", "agents").returncode == 0
+    (home / path).write_text((home / path).read_text().replace('"mcp"', '"mcq"'))
+    assert box.memman("doctor", "--check", "agents").returncode == 1
+    (home / path).write_text((home / path).read_text().replace('"mcq"', '"mcp"'))
+    install(box, "--target", agent, "--no-mcp")
+    assert [*served(home, agent)] == ["other"]
+    assert box.memman("doctor", "--check", "agents").returncode == 0
+    install(box, "--target", agent)
+    added = "\n[mcp_servers.new]\ncommand = 'y'\n" if path.endswith(".toml") else "\n"
+    (home / path).write_text((home / path).read_text() + added)
+    uninstall(box)
+    assert (home / path).read_text() == before + added
+    (home / path).write_text(before.replace("other", "memman"))
+    assert "MCP server" in install(box, "--target", agent)
+    assert "mcp" in str(served(home, agent)["memman"])
+    uninstall(box)
+    assert (home / path).read_text() == before.replace("other", "memman")
 
 
 def test_a_file_of_windows_line_ends_keeps_them(box, home):
@@ -360,7 +407,8 @@ def test_codex_events_without_hooks_are_no_hooks(box, home, text):
     (home / ".codex/config.toml").write_text(text)
     install(box, "--target", "codex")
     assert json.loads((home / ".codex/hooks.json").read_text())["hooks"]["Stop"]
-    assert (home / ".codex/config.toml").read_text() == text
+    held = (home / ".codex/config.toml").read_text()
+    assert (held.startswith(text), toml_server.take(held)) == (True, text)
 
 
 def test_relative_folders_in_variables_name_none(box, home):

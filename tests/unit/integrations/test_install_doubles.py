@@ -78,7 +78,7 @@ def test_a_plain_call_is_replaced_and_said(box, tmp_path, command):
     path = settings(tmp_path, command)
     program = command.removeprefix("exec ").split()[0]
     done = box.memman("install", "--no-wizard", "--target", "claude-code")
-    assert f"replaces hooks of {program}" in done.stdout
+    assert f"replaces calls of {program}" in done.stdout
     assert doubles(CLAUDE) == []
     assert path.read_text().count("hook stop") == 1
 

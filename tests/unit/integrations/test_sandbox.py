@@ -91,9 +91,9 @@ def _codex(box, monkeypatch):
 
 
 def test_install_never_allows_it_by_itself(codex):
-    """Without a flag, and with nobody to ask, the file is not touched."""
+    """Without a flag, and with nobody to ask, the folder is not in the file."""
     codex.install()
-    assert not codex.path.exists()
+    assert roots(codex.path.read_text()) == []
 
 
 def test_the_flag_asks_a_person(codex):
@@ -110,9 +110,9 @@ def test_a_flag_allows_it_and_uninstall_takes_it_back(codex, text):
     """The plan names the file; it stays allowed when installed again; the very bytes come back."""
     if text is not None:
         codex.path.write_bytes(text.encode())
-    assert f"{codex.path} (its sandbox)" in codex.install("--allow-sandbox")
+    assert f"{codex.path} (its sandbox, the MCP server)" in codex.install("--allow-sandbox")
     assert str(codex.box.data) in roots(codex.path.read_bytes().decode())
-    assert "(its sandbox)" not in codex.install()
+    assert "its sandbox" not in codex.install()
     assert str(codex.box.data) in roots(codex.path.read_bytes().decode())
     assert attended([codex.box.script, "uninstall"], codex.box.environ, codex.home).returncode == 0
     assert (codex.path.read_bytes().decode() if codex.path.exists() else None) == text
