@@ -71,6 +71,16 @@ def _ranked(place: Place, query: str, ids: Sequence[str], given: Mapping[str, An
 def _hit_lines(hit: dict[str, Any]) -> list[str]:
     """Write a hit: its line, what its score is made of, and what else moved it."""
     source = sourced(hit["source"]) + (f", in {hit['scope']}" if hit["scope"] else "")
+    score, moved = reasons(hit)
+    return [
+        f"{hit['place']}  {short(hit['uid'], note=hit['pending'])}  {source}: {hit['text']}",
+        f"   {score}",
+        f"   {moved}",
+    ]
+
+
+def reasons(hit: dict[str, Any]) -> tuple[str, str]:
+    """Say of a hit what its score is made of, and what else moved it."""
     parts = ", ".join(f"{name} {part:.3f}" for name, part in hit["parts"].items() if abs(part) >= _LEAST)
     words, meaning, via = hit["words"], hit["meaning"], hit["via"] or ("", "")
     told = {
@@ -87,11 +97,7 @@ def _hit_lines(hit: dict[str, Any]) -> list[str]:
         replaced(hit["maybe_replaced_by"] or "", hit["until"]): hit["maybe_replaced_by"],
         f"confidence {hit['confidence']:.3f}" + (", low" if hit["doubtful"] else ""): True,
     }
-    return [
-        f"{hit['place']}  {short(hit['uid'], note=hit['pending'])}  {source}: {hit['text']}",
-        f"   score {hit['score']:.3f}: {parts}",
-        "   " + "; ".join(line for line, moved in told.items() if moved),
-    ]
+    return f"score {hit['score']:.3f}: {parts}", "; ".join(line for line, moved in told.items() if moved)
 
 
 def _asked_lines(asked: dict[str, Any]) -> list[str]:

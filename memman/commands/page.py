@@ -1,4 +1,4 @@
-"""`memman page`: serve what memory knows to one browser, with buttons."""
+"""`memman page`: serve what memory knows to one browser, with buttons; or write it to a file."""
 
 import os
 import signal
@@ -12,25 +12,34 @@ import click
 from memman.commands.person import refuse_agents, tell
 from memman.commands.place import Place
 from memman.commands.verb import verb
-from memman.model.errors import CannotWrite
+from memman.model.errors import CannotWrite, UsageError
 
 if TYPE_CHECKING:
     from memman.page.server import Server
 
 T = TypeVar("T")
+_FILE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _PRIVATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 @verb()
+@click.argument("file", required=False, metavar="[FILE]")
 @click.option("--idle", type=click.IntRange(1, 1440), default=15, show_default=True, help="Minutes without a visit.")
 @click.option("--port", type=click.IntRange(1024, 65535), help="Port on 127.0.0.1; by default any that is free.")
 @click.option("--open", "opened", is_flag=True, help="Open the browser.")
 @click.option("--token-file", metavar="FILE", help="For scripts: write a token there, and print no link.")
 def page(
-    place: Place, *, idle: int, port: int | None = None, opened: bool = False, token_file: str | None = None
+    place: Place,
+    file: str | None = None,
+    *,
+    idle: int = 15,
+    port: int | None = None,
+    opened: bool = False,
+    token_file: str | None = None,
 ) -> int:
     """Show what memory knows in a browser, and decide there, until it is idle.
 
+    With FILE it serves nothing: it writes one file that only shows, to look at or to send to somebody.
     The link works once, for one browser of yours. With --token-file a script may read every page as JSON, and remember.
     """
     from memman.page.actions import ACTIONS, FOR_SCRIPTS
@@ -39,6 +48,10 @@ def page(
     from memman.page.views import VIEWS
 
     refuse_agents()
+    if file is not None:
+        if port or opened or token_file:
+            raise UsageError("a FILE is written, not served: leave out --port, --open and --token-file")
+        return _filed(place, file)
     site = Site(_bound(place, VIEWS), _bound(place, ACTIONS), _bound(place, FOR_SCRIPTS), whole)
     try:
         server = Server(site, idle * 60, port or 0)
@@ -48,6 +61,20 @@ def page(
         signal.signal(ends, lambda *_: server.stop())
     with _told(place, server, token_file, opened=opened):
         server.run()
+    return 0
+
+
+def _filed(place: Place, path: str) -> int:
+    """Write the file, readable by nobody else."""
+    from memman.page.file import written
+
+    text = written(place)
+    try:
+        with os.fdopen(os.open(path, _FILE, 0o600), "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except OSError as error:
+        raise CannotWrite(f"{path} cannot be written: {error.strerror}") from None
+    click.echo(f"wrote {path}")
     return 0
 
 

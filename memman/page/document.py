@@ -1,33 +1,77 @@
 """The document around a page."""
 
-from html import escape
+from collections.abc import Mapping
 
+from memman.page.html import Html, el, together
 from memman.page.views import NAMED
 
 _STYLE = """
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-body { max-width: 60rem; margin: 0 auto; padding: 0 1rem 3rem; overflow-wrap: anywhere; }
-nav ul, .buttons { display: flex; flex-wrap: wrap; gap: .5rem 1rem; padding: 0; list-style: none; }
-[aria-current] { font-weight: bold; }
-.about, dt { opacity: .8; font-size: .9rem; }
-li p, dd { margin: 0; } li { margin-bottom: 1rem; }
-button, input { font: inherit; padding: .25rem .75rem; }
-pre { white-space: pre-wrap; }
-.notice { border: 2px solid; padding: .5rem 1rem; }
-section { border-top: 1px solid; }
-:focus-visible { outline: 3px solid; outline-offset: 2px; }
+:root { color-scheme: light dark; --paper: #fbfaf7; --ink: #1f1f1d; --soft: #5f5d57; --line: #dedbd2; --card: #fff;
+  --link: #205a8c; --mark: #ffe9a8; --bar: #4f83ad; font: 1rem/1.55 system-ui, sans-serif; }
+@media (prefers-color-scheme: dark) { :root { --paper: #17181a; --ink: #e8e6e1; --soft: #a9a69e; --line: #35373a;
+  --card: #1f2123; --link: #8cbde6; --mark: #5c4a12; --bar: #5b90bb; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); overflow-wrap: anywhere; }
+header { border-bottom: 1px solid var(--line); background: var(--card); }
+header > div, main { max-width: 52rem; margin: 0 auto; padding: 0 1.25rem; }
+header > div { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1.5rem; padding-block: .6rem; }
+header b { letter-spacing: .02em; } header ul { display: flex; flex-wrap: wrap; gap: 0 1.2rem; padding: 0; margin: 0;
+  list-style: none; }
+main { padding-bottom: 4rem; }
+a { color: var(--link); text-underline-offset: .2em; } nav a { display: inline-block; padding: .35rem 0;
+  text-decoration: none; } [aria-current] { font-weight: 600; color: var(--ink); border-bottom: 2px solid var(--link); }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 2rem 0 .5rem; } h2 { font-size: 1.05rem; margin: 2.2rem 0 .5rem; }
+h3 { font-size: .85rem; color: var(--soft); margin: 0 0 .3rem; } small, .about, .lead, dt, time, figcaption, .none,
+summary { color: var(--soft); } small, .about, dt, dd, time, details { font-size: .875rem; } small { font-weight: 400; }
+p { margin: .25rem 0; } .spans { display: flex; gap: 1rem; }
+ul, ol { padding-left: 1.2rem; } .memories, .time { padding: 0; list-style: none; }
+.memories > li, .case { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
+  padding: .8rem 1rem; margin: 0 0 .7rem; } .case h2 { margin-top: 0; }
+.large { font-size: 1.25rem; line-height: 1.45; } .said { white-space: pre-wrap; }
+.about span:not(:last-child)::after { content: " ·"; } .id { font-family: ui-monospace, monospace; }
+.buttons { display: flex; flex-wrap: wrap; gap: .5rem; margin-top: .6rem; } form { margin: 0; }
+button, input { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--soft);
+  border-radius: 6px; padding: .3rem .8rem; min-height: 2.2rem; } button { cursor: pointer; }
+button:hover { border-color: var(--link); color: var(--link); } [role=search] { display: flex; flex-wrap: wrap;
+  gap: .5rem; margin: 1rem 0; } [role=search] label { width: 100%; } [type=search] { flex: 1; min-width: 12rem; }
+pre { white-space: pre-wrap; background: var(--card); border: 1px solid var(--line); border-radius: 8px;
+  padding: 1rem; font: .875rem/1.55 ui-monospace, monospace; }
+mark { background: var(--mark); color: inherit; padding: 0 .1em; border-radius: 3px; }
+.pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1.25rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; margin: 1rem 0; } dd { margin: 0; }
+.time { border-left: 2px solid var(--line); padding-left: 1rem; } .time li { margin-bottom: .5rem; }
+table { border-collapse: collapse; width: 100%; font-size: .875rem; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+th { color: var(--soft); font-weight: 500; } .wide { overflow-x: auto; } td { overflow-wrap: normal; }
+figure { margin: 1.5rem 0; } figcaption { font-weight: 600; margin-bottom: .4rem; } svg { width: 100%; height: auto; }
+svg text { font-size: 12px; fill: var(--ink); } .bar, .dot { fill: var(--bar); } .edge { stroke: var(--soft); }
+.edge.temporal { stroke-dasharray: 3 4; } .self { fill: var(--ink); } .near { max-width: 18rem; margin: 0; }
+.linked { display: grid; grid-template-columns: 18rem 1fr; gap: 1rem; }
+.notice { border-left: 4px solid var(--link); background: var(--card); padding: .6rem 1rem; margin: 1rem 0; }
+.file { border-top: 1px solid var(--line); }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+@media (max-width: 40rem) { .pair, .linked { grid-template-columns: 1fr; } header > div, main { padding-inline: 1rem; }
+  svg text { font-size: 17px; } .near text { font-size: 12px; } dl { grid-template-columns: 1fr; gap: 0; }
+  dd { margin-bottom: .5rem; } }
 """
 
 
 def whole(title: str, body: str, path: str) -> str:
     """Return the document of a page."""
-    links = "".join(
-        f'<li><a href="{at}"{" aria-current=page" if at == path else ""}>{name}</a></li>' for at, name in NAMED.items()
+    return document(title, together(el("h1", title), Html(body)), NAMED, path)
+
+
+def document(title: str, body: Html, links: Mapping[str, str], current: str = "") -> str:
+    """Return a document whose top leads to `links`."""
+    named = [
+        el("li", el("a", name, href=at, aria_current="page" if at == current else None)) for at, name in links.items()
+    ]
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("title", f"{title} - memman"),
+        el("style", Html(_STYLE)),
     )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)} - memman</title><style>{_STYLE}</style></head>\n"
-        f'<body><nav aria-label="Pages"><ul>{links}</ul></nav><main><h1>{escape(title)}</h1>\n'
-        f"{body}</main></body></html>\n"
-    )
+    top = el("header", el("div", el("b", "memman"), el("nav", el("ul", named), aria_label="Pages")))
+    return f"<!doctype html>\n{el('html', head, el('body', top, el('main', body)), lang='en')}\n"

@@ -1,0 +1,94 @@
+"""Parts that several pages have: a memory, its buttons, two texts with what differs marked."""
+
+import re
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+from urllib.parse import urlencode
+
+from memman.commands.printing import ago, holds, labelled, when
+from memman.config.scope import PERSONAL, REPOSITORY
+from memman.model.text import SHORT_ID
+from memman.page.html import Html, Inside, el, together
+
+# Name of an action, what its button says, further values.
+Button = tuple[str, str, Mapping[str, str]]
+
+
+def memory_path(uid: str) -> str:
+    """Return the address of a memory."""
+    return f"/memory?{urlencode({'id': uid})}"
+
+
+def link(uid: str, *inside: Inside) -> Html:
+    """Link to a memory: by its id, unless something else is given."""
+    return el("a", inside or uid[:SHORT_ID], href=memory_path(uid), class_="" if inside else "id")
+
+
+def about(one: Mapping[str, Any], *more: Inside) -> Html:
+    """Write of a memory its id, whose word it is, where it holds, and since when."""
+    moment = el("time", f"{ago(one['valid_from'])} ago", title=when(one["valid_from"]))
+    stands = "" if one.get("status") in {None, "current"} else el("b", one["status"])
+    said: list[Inside] = [link(one["uid"]), stands, labelled(one), holds(one), moment, *more]
+    return el("p", [[el("span", part), " "] for part in said if part], class_="about")
+
+
+def item(one: Mapping[str, Any], back: str = "", *more: Inside, buttons: bool = True) -> Html:
+    """Write a memory of a list."""
+    done = _buttons_of(one, back) if buttons and one["status"] == "current" else ""
+    return el("li", el("p", one["text"], class_="said"), about(one), more, done)
+
+
+def items(records: Sequence[Mapping[str, Any]], back: str = "", *, buttons: bool = True) -> Html:
+    """Write a list of memories."""
+    return el("ul", [item(one, back, buttons=buttons) for one in records], class_="memories")
+
+
+def _buttons_of(one: Mapping[str, Any], back: str) -> Html:
+    return buttons(one["uid"], back, ("keep", "Keep", {}), ("wrong", "Wrong", {}), elsewhere(one))
+
+
+def elsewhere(one: Mapping[str, Any]) -> Button:
+    """Return the button that has a memory hold everywhere, or only here."""
+    if one["scope"]:
+        return "scope", "Everywhere", {"to": PERSONAL}
+    return "scope", "Only here", {"to": REPOSITORY}
+
+
+def buttons(uid: str, back: str, *wanted: Button) -> Html:
+    """Write buttons about a memory; `back` is the page that comes after."""
+    forms = []
+    for action, title, more in wanted:
+        hidden = [el("input", type="hidden", name=name, value=said) for name, said in _values(uid, back, more)]
+        press = el("button", title, aria_label=f"{title}: {uid[:SHORT_ID]}")
+        forms.append(el("form", hidden, press, method="post", action=f"/act/{action}"))
+    return el("div", forms, class_="buttons")
+
+
+def _values(uid: str, back: str, more: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [*{"id": uid, "back": back, **more}.items()]
+
+
+def pairs(facts: Mapping[str, Inside]) -> Html:
+    """Write names and values, those that have one."""
+    return el("dl", [[el("dt", name), el("dd", said)] for name, said in facts.items() if said])
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[Inside]], says: str) -> Html:
+    """Write a table that may be scrolled on a phone; `says` is what it is."""
+    head = el("thead", el("tr", [el("th", name, scope="col") for name in heads]))
+    body = el("tbody", [el("tr", [el("td", cell) for cell in row]) for row in rows])
+    return el("div", el("table", head, body), class_="wide", tabindex="0", role="region", aria_label=says)
+
+
+def differing(old: str, new: str) -> tuple[Html, Html]:
+    """Return two texts, the words that only one of them has marked."""
+    olds, news = (re.findall(r"\s+|\S+", text) for text in (old, new))
+    steps = SequenceMatcher(None, olds, news, autojunk=False).get_opcodes()
+    left = [_marked(kind, "".join(olds[a:b])) for kind, a, b, _, _ in steps]
+    right = [_marked(kind, "".join(news[a:b])) for kind, _, _, a, b in steps]
+    return together(left), together(right)
+
+
+def _marked(kind: str, words: str) -> Inside:
+    return words if kind == "equal" or not words.strip() else el("mark", words)

@@ -1,0 +1,138 @@
+"""The page as a file: everything is in it, nothing outside is needed, and no text becomes markup."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from memman.commands.place import chosen
+from memman.page.file import written
+from memman.page.html import Html, el
+from memman.page.parts import differing
+from memman.page.views import VIEWS
+from tests.support.doubts import NEW, OLD, drained
+
+CORPUS = (
+    "<script>alert(1)</script>",
+    "<svg/onload=alert(2)>",
+    "\"'><b onmouseover=alert(3)>",
+    "</pre></title></style><h1>up</h1>",
+    '<div class="buttons">kept</div>',
+    '<a href="/memory?id=x">y</a>',
+    "javascript:alert(4)",
+    "&lt;b&gt; &#60;b&#62;",
+)
+
+
+class Read(HTMLParser):
+    """A document as a browser sees it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.said = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        """Note an element."""
+        self.tags.append((tag, dict(attrs)))
+        if tag not in {"meta", "input", "br"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        """Every element that began ends in its turn."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        """Note a text."""
+        self.said += data
+
+
+def read(text: str) -> Read:
+    """Read a document that has neither scripts nor handlers, and asks no network for anything."""
+    found = Read(text)
+    assert found.open == []
+    for tag, attributes in found.tags:
+        assert tag not in {"script", "img", "iframe", "object", "link", "base", "b onmouseover"}
+        for name, value in attributes.items():
+            assert not name.startswith("on")
+            if name in {"href", "src", "action"}:
+                assert value.startswith(("#", "/"))
+    assert "url(" not in text
+    assert "@import" not in text
+    return found
+
+
+@pytest.fixture(name="full")
+def _full(box):
+    """Fill a store: a text of the corpus in each field that a note has."""
+    for number, text in enumerate(CORPUS):
+        said = f"Kestrel {number} greets by {text} at the door."
+        box.remember(said, category="fact", entities=f"e{number}{text.replace(',', '')}", agent=text, session=text)
+    box.drain()
+    return box
+
+
+def test_the_file_is_whole_and_has_nothing_but_texts(full):
+    """The file has each section and memory, links within itself, and neither buttons nor markup of a memory."""
+    text = written(chosen())
+    found = read(text)
+    ids = {attributes["id"] for _, attributes in found.tags if "id" in attributes}
+    assert {"learned", "next", "decide", "state", *full.store("SELECT uid FROM memory WHERE status = 'current'")} <= ids
+    links = [attributes["href"] for tag, attributes in found.tags if tag == "a"]
+    assert all(link[1:] in ids for link in links)
+    assert all(link.startswith("#") for link in links)
+    assert not {"form", "button", "input"} & {tag for tag, _ in found.tags}
+    for said in full.store("SELECT text FROM memory WHERE status = 'current'"):
+        assert " ".join(said.split()) in found.said
+
+
+def test_each_page_has_nothing_but_texts(full):
+    """No page has an element or an attribute that a text brought."""
+    place = chosen()
+    for uid in full.store("SELECT uid FROM memory"):
+        read(VIEWS["/memory"](place, {"id": uid}).body)
+    for path, view in VIEWS.items():
+        if path != "/memory":
+            for text in CORPUS:
+                read(view(place, {"q": text} if path == "/search" else {}).body)
+
+
+def test_two_sides_stand_side_by_side_with_their_words_marked(box):
+    """What waits is asked about with both texts, and marks what only one of them says."""
+    drained(box, OLD, NEW)
+    body = VIEWS["/decide"](chosen(), {}).body
+    assert "Does the newer replace the older?" in body
+    assert "Vercel" in "".join(re.findall("<mark>(.*?)</mark>", body))
+
+
+def test_differing_words_are_marked():
+    """Only the words that differ are marked."""
+    old, new = differing("We use <b> here", "We use npm here")
+    assert (old, new) == ("We use <mark>&lt;b&gt;</mark> here", "We use <mark>npm</mark> here")
+
+
+def test_an_element_escapes_all_that_is_no_element():
+    """Strings are escaped, in an element and in an attribute; control and bidi characters are gone."""
+    assert el("p", "<i>", Html("<b>x</b>"), [1, None], title='"<') == '<p title="&quot;&lt;">&lt;i&gt;<b>x</b>1</p>'
+    assert el("pre", "a\x1b[1m\u202e\nb") == "<pre>a\nb</pre>"
+
+
+def test_a_long_list_has_pages(box):
+    """What there is no room for is counted, and one link away."""
+    for number in range(4):
+        box.remember(f"Service number {number} listens on port {9000 + number} of its own host.")
+    box.drain()
+    view = VIEWS["/"](chosen(), {"most": "1"})
+    count = sum(group["count"] for group in view.data)
+    assert f"Show more: {count - 1} are left" in view.body
+
+
+def test_search_says_why_and_what_other_scopes_have(box):
+    """A hit has the parts of its score."""
+    box.remember("The gateway of billing listens on port 8443.")
+    box.drain()
+    view = VIEWS["/search"](chosen(), {"q": "gateway port"})
+    assert view.data["hits"][0]["parts"]
+    assert "confidence" in view.body
