@@ -20,18 +20,19 @@ _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "LC_ALL": "C",
 }
-_FIELDS = ("%H", "%ct", "%an <%ae>", "%s", "%b")
+_FIELDS = ("%H", "%ct", "%an <%ae>", "%s", "%b", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit that merges nothing; `at` in Unix milliseconds."""
+    """A commit that merges nothing; `at` in Unix milliseconds, `paths` are those it changed."""
 
     id: str
     at: int
     author: str
     subject: str
     body: str
+    paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,13 @@ class Checkout:
     @cached_property
     def commits(self) -> list[Commit]:
         """The newest commits, newest first."""
-        said = self._git("log", "--no-merges", f"--max-count={self.most}", f"--format=%x01{'%x00'.join(_FIELDS)}")
+        asked = ("--no-merges", "--no-renames", "--name-only", f"--max-count={self.most}")
+        said = self._git("log", *asked, f"--format=%x01{'%x00'.join(_FIELDS)}")
         parts = (row.split("\0") for row in said.split("\x01") if row.count("\0") == len(_FIELDS) - 1)
-        return [Commit(one, int(at) * 1000, who, subject, body.strip()) for one, at, who, subject, body in parts]
+        return [
+            Commit(one, int(at) * 1000, who, subject, body.strip(), tuple(filter(None, paths.split("\n"))))
+            for one, at, who, subject, body, paths in parts
+        ]
 
     @cached_property
     def paths(self) -> list[str]:

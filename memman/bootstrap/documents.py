@@ -10,7 +10,7 @@ from memman.bootstrap.statements import WORTH, packed, worthy
 from memman.config.scope import PATH
 from memman.judge.judge import Judge
 from memman.llm.builtin.markdown import Block, blocks
-from memman.llm.builtin.split import sentences
+from memman.llm.builtin.split import leans, sentences
 from memman.portable.formats import rules
 from memman.portable.incoming import Item
 
@@ -30,7 +30,16 @@ _README = re.compile(r"readme(?:\.\w+)?", re.IGNORECASE)
 _MOST_GUIDES, _OF_A_README, _SURELY = 20, 8, 0.9
 # Words of a passage that may say something.
 _WORDS = 4
-_MARKS = re.compile(r"\*\*|__|(?<=\w)\]\([^)\s]*\)|\[(?=[^\]]*\]\()")
+_CODE = re.compile(r"(`[^`]*`)")
+_MARKS = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)")
+# A passage of eight words or more that ends.
+_SENTENCE = re.compile(r"(?:\S+ ){7,}\S+[.!]")
+_LINK = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
+_HEADING = re.compile(r"^(?:#{1,6} +(.+?)(?: #+)?|([^\n]+)\n(?:={3,}|-{3,}))$", re.MULTILINE)
+# How a sentence ends that goes on elsewhere, or asks.
+_OPEN = frozenset(":,?")
+# Sections of which nothing is learned.
+_LEGAL = re.compile(r"\W*(?:licen[cs]e|credits|acknowledg|contributors|change ?log|version history)", re.IGNORECASE)
 
 
 def decisions(checkout: Checkout, judge: Judge | None) -> Iterator[Item]:
@@ -50,9 +59,9 @@ def guides(checkout: Checkout, judge: Judge | None) -> Iterator[Item]:
 
 
 def readme(checkout: Checkout, judge: Judge | None) -> Iterator[Item]:
-    """Yield the few things that a README says surely."""
+    """Yield the few things that a README says surely, in whole sentences."""
     for file in checkout.files([path for path in checkout.paths if _README.fullmatch(path)][:1]):
-        yield from _passages(file, judge, _SURELY, _OF_A_README)
+        yield from _passages(file, judge, _SURELY, _OF_A_README, whole=True)
 
 
 def _is_for_agents(path: str) -> bool:
@@ -72,7 +81,7 @@ def _decided(text: str, judge: Judge | None) -> Iterator[str]:
     ):
         return
     about = _NUMBERED.sub("", next((block.labels[0] for block in read if block.labels), ""))
-    chosen = [block for block in read if _DECISION.match(block.text) or any(map(_DECISION.match, block.labels[1:]))]
+    chosen = [block for block in read if _DECISION.match(block.text) or any(map(_DECISION.match, block.labels[-1:]))]
     told = _sentences(chosen or read)
     yield from packed(about, told if chosen else worthy(judge, about, told), _OF_A_RECORD)
 
@@ -83,18 +92,42 @@ def _sentences(read: Sequence[Block]) -> list[str]:
     return [one for one in told if one.rstrip(".:").casefold() not in {"decision", "context", "consequences"}]
 
 
-def _passages(file: Tracked, judge: Judge | None, bar: float, most: int) -> Iterator[Item]:
-    said = [_plain(text) for text in rules.passages(file.text)]
-    whole = [text for text in said if len(text.split()) >= _WORDS and not text.endswith((":", "?"))]
-    rated = judge.lines(whole) if judge else [(1.0, "")] * len(whole)
-    kept = [text for text, (worth, _) in zip(whole, rated, strict=True) if worth >= bar]
-    for passage in kept[:most]:
-        for text in packed("", sentences(passage), 2):
-            yield _item(file, text)
+def _passages(file: Tracked, judge: Judge | None, bar: float, most: int, *, whole: bool = False) -> Iterator[Item]:
+    said = [(about, told) for about, told in _said(file.text) if not whole or _SENTENCE.fullmatch(told)]
+    # What is worth keeping may seem so by itself, or only with what it is about.
+    lines = [f"{about}: {told}" for about, told in said], *([] if whole else [[told for _, told in said]])
+    rated = zip(*(judge.lines(some) for some in lines), strict=True) if judge else ()
+    worth = [max(one[0] for one in both) for both in rated] or [1.0] * len(said)
+    kept = [one for one, is_worth in zip(said, worth, strict=True) if is_worth >= bar]
+    for about, told in kept[:most]:
+        yield from (_item(file, text) for text in packed(about, sentences(told), 2))
+
+
+def _said(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each passage that can be understood alone, and what it is about: its section, the line above its list."""
+    headings = {_plain(one or other) for one, other in _HEADING.findall(text)}
+    section = ""
+    for block in blocks(text):
+        if block.kind == "code" or any(map(_LEGAL.match, block.labels)):
+            continue
+        labels = [_plain(label).rstrip(",:") for label in block.labels]
+        section = next((label for label in reversed(labels) if label in headings), section)
+        leads = (label for label in labels if label not in headings)
+        about = ": ".join(dict.fromkeys(filter(None, (section, *leads))))
+        told = [one for one in sentences(_plain(block.text)) if not _broken(one, block)]
+        if told and not leans(told[0]) and len(" ".join(told).split()) >= _WORDS:
+            yield about, " ".join(told)
+
+
+def _broken(sentence: str, block: Block) -> bool:
+    """Whether a sentence begins before its block, behind code or a list, or ends behind it."""
+    return sentence[-1] in _OPEN or (block.kind == "prose" and (sentence[0].islower() or sentence[0] == "("))
 
 
 def _plain(text: str) -> str:
-    return " ".join(_MARKS.sub("", text).split())
+    """Return Markdown without emphasis and the addresses of links, code as it is."""
+    parts = _CODE.split(_LINK.sub(r"\1", text))
+    return " ".join("".join(part if part[:1] == "`" else _MARKS.sub("", part) for part in parts).split())
 
 
 def _item(file: Tracked, text: str) -> Item:

@@ -16,6 +16,8 @@ _MOST, _WORDS, _SUBJECT = 2, 6, 120
 # A program's name, and a subject that ends in a version: "Release 1.4", "Bump x from 1.2 to 1.3".
 _BOT = re.compile(r"\[bot\]|\bbot\b|noreply@(?:github|dependabot)", re.IGNORECASE)
 _VERSION = re.compile(r"\bv?\d+(?:\.\d+)+\S*\W*$")
+# What is only written about, or only tried: of that nothing is decided.
+_ASIDE = re.compile(r"(?:.*/)?(?:docs?|tests?|spec)/.*|.*\.(?:md|rst|txt|adoc|lock)|(?:.*/)?package-lock\.json")
 # "feat(api)!: ", "net/http: " and the pull request behind it say nothing of why.
 _KIND = re.compile(
     r"^(?:feat|fix|docs|chore|refactor|perf|test|style|build|ci|revert)(?:\([^)]*\))?!?:\s+", re.IGNORECASE
@@ -50,8 +52,9 @@ def reverts(checkout: Checkout, judge: Judge | None) -> Iterator[Item]:  # noqa:
 
 
 def _mechanical(commit: Commit) -> bool:
-    """Whether a program made it, or it only raises a version."""
-    return bool(_BOT.search(commit.author) or _VERSION.search(_NUMBER.sub("", commit.subject)))
+    """Whether a program made it, or it only raises a version, or changes nothing but documents and tests."""
+    aside = bool(commit.paths) and all(map(_ASIDE.fullmatch, commit.paths))
+    return aside or bool(_BOT.search(commit.author) or _VERSION.search(_NUMBER.sub("", commit.subject)))
 
 
 def _about(subject: str) -> str:

@@ -15,8 +15,12 @@ from memman.portable.incoming import Item
 
 # Files read of a kind, commands and names told of a file, and characters of a command.
 _MOST, _COMMANDS, _LONGEST = 12, 12, 100
-_TARGET = re.compile(r"^([a-z][\w-]*):(?!=)[^\n]*\n\t[@-]?([^\n]+)", re.MULTILINE)
-_RUN = re.compile(r"^\s*(?:-\s+)?run:\s+(?![|>])[\"']?(\S[^\n\"']*)", re.MULTILINE)
+# A target, and its recipe where that is one line.
+_TARGET = re.compile(r"^([a-z][\w-]*):(?!=)[^\n]*\n(?:\t[@-]?([^\n]+)\n(?!\t))?", re.MULTILINE)
+# A step of CI: one line, or a block of lines that are indented further.
+_RUN = re.compile(r"^( *)(?:- +)?run: *(?:[|>][+-]?\n((?:\1 +[^\n]*\n|\n)+)|(\S[^\n]*))", re.MULTILINE)
+# A command that can be read and run by itself, of two words or more; what sets the shell up is none.
+_COMMAND = re.compile(r"(?!(?:export|import|from|echo|set|cd|mkdir|source) )[a-z.][\w./-]*(?: [^\s$|;&<>(){}\\'\"]+)+")
 _HOOK = re.compile(r"^\s*-\s+id:\s*([\w-]+)", re.MULTILINE)
 _BASE = re.compile(r"^FROM\s+(?:--\S+\s+)?(\S+)", re.MULTILINE | re.IGNORECASE)
 _GO = re.compile(r"^go\s+(\S+)", re.MULTILINE)
@@ -75,12 +79,25 @@ def _go(text: str) -> Iterator[str]:
 
 
 def _make(text: str) -> Iterator[str]:
-    yield from _told("make targets", dict(_TARGET.findall(text)), "make ")
+    recipes = {name: re.sub(r"\$\([A-Z_]+\)/", "", does) for name, does in _TARGET.findall(text)}
+    yield from _told(
+        "make targets", {name: does for name, does in recipes.items() if _COMMAND.fullmatch(does)}, "make "
+    )
+    if len(recipes) > 1:
+        yield f"There are make targets {', '.join(_fitting([*recipes]))}"
 
 
 def _workflow(text: str) -> Iterator[str]:
-    if commands := _fitting([f"`{one.strip()}`" for one in dict.fromkeys(_RUN.findall(text)) if len(one) <= _LONGEST]):
+    steps = (line.strip() for _, block, one in _RUN.findall(text + "\n") for line in ([one] if one else _lines(block)))
+    plain = [one for one in dict.fromkeys(steps) if _COMMAND.fullmatch(one) and not one.endswith(("--version", " -v"))]
+    if commands := _fitting([f"`{one}`" for one in plain if len(one) <= _LONGEST]):
         yield f"CI runs {', '.join(commands)}"
+
+
+def _lines(block: str) -> list[str]:
+    """Return the lines of a step that a shell runs; in another language a line says little."""
+    whole = re.sub(r"\\\n\s*", "", block)
+    return [] if re.search(r"^\s*import ", whole, re.MULTILINE) else whole.split("\n")
 
 
 def _hooks(text: str) -> Iterator[str]:
@@ -89,7 +106,9 @@ def _hooks(text: str) -> Iterator[str]:
 
 
 def _image(text: str) -> Iterator[str]:
-    if bases := _fitting([one for one in dict.fromkeys(_BASE.findall(text)) if ":" in one or "/" in one]):
+    if bases := _fitting(
+        [one for one in dict.fromkeys(_BASE.findall(text)) if (":" in one or "/" in one) and "$" not in one]
+    ):
         yield f"The container image is built on {', '.join(bases)}"
 
 

@@ -3,24 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from memman.judge.judge import Judge
-from memman.llm.builtin.split import MAX_CHARS, leans
+from memman.llm.builtin.split import MAX_CHARS
 
 # A sentence is worth keeping from here on.
 WORTH = 0.5
 
 
 def worthy(judge: Judge | None, about: str, sentences: Sequence[str], bar: float = WORTH) -> list[str]:
-    """Return the sentences that the judge finds worth keeping; what leans on the one before goes where that goes."""
+    """Return the sentences up to the last that the judge finds worth keeping: those before it may say of what."""
     if judge is None:
         return [*sentences]
     rated = judge.lines([f"{about}: {sentence}" if about else sentence for sentence in sentences])
-    kept: list[str] = []
-    before = False
-    for sentence, (worth, _) in zip(sentences, rated, strict=True):
-        before = before if leans(sentence) else worth >= bar
-        if before:
-            kept.append(sentence)
-    return kept
+    return [*sentences[: max((n for n, (worth, _) in enumerate(rated, 1) if worth >= bar), default=0)]]
 
 
 def packed(about: str, sentences: Sequence[str], most: int) -> Iterator[str]:
@@ -29,7 +23,7 @@ def packed(about: str, sentences: Sequence[str], most: int) -> Iterator[str]:
     held: list[str] = []
     count = 0
     for sentence in [*sentences, ""]:
-        said = sentence.rstrip(".")
+        said = sentence.rstrip(".,;: ")
         if held and (not said or len("; ".join((*held, said))) > room):
             yield ": ".join(filter(None, (about, "; ".join(held)))) + "."
             count += 1

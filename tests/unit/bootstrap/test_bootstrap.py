@@ -252,3 +252,22 @@ def test_nothing_that_the_repository_names_is_started(box, project, tmp_path):
     project.git("config", "log.showSignature", "true")
     assert learned(box, project)["queued"] == 2
     assert not ran.exists()
+
+
+def test_what_could_not_be_understood_alone_is_left_out(box, project):
+    """Changes of documents alone, legal sections, CI in another language; a list keeps its section and lead."""
+    project.commit(f"Shorten the page\n\n{WHY}", files={"docs/page.md": "Short.\n"})
+    guide = "Shop\n====\n\nReleases\n--------\n\nBefore one, never:\n\n- push to main without a review\n\n"
+    project.commit(
+        "Add files",
+        files={
+            "CONTRIBUTING.md": f"{guide}License\n-------\n\nThe software must be provided as is, without warranty.\n",
+            ".github/workflows/test.yml": "- run: |\n    make test\n    cd web\n- run: |\n    import os\n    a b\n",
+        },
+    )
+    learned(box, project)
+    box.drain()
+    assert sorted(box.store("SELECT text FROM memory")) == [
+        "CI runs `make test` (.github/workflows/test.yml).",
+        "Releases: Before one, never: push to main without a review.",
+    ]
