@@ -21,8 +21,8 @@ _ON = ("", "corrections", "turns", "ask")
 _NO = ("", "0", "false", "no", "off")
 # Seconds in which the agent of a host that has noted once is taken to go on doing so.
 _GOES_ON = 14 * 86_400
-# What Claude Code says of a prompt that no person typed.
-_NOBODYS = ("system", "loop_wakeup", "schedule_wakeup", "poll_event")
+# What Claude Code says of a prompt that a person typed; '' where it says nothing.
+_TYPED = ("", "user")
 
 
 def asked(call: "Call") -> bool:
@@ -51,8 +51,9 @@ def wanted(call: "Call") -> bool:
 
 
 def nobodys(call: "Call") -> bool:
-    """Whether a prompt is a program's: a schedule's, or a loop's."""
-    return call.payload.text("source") in _NOBODYS
+    """Whether a prompt is a program's: a schedule's, a loop's, or given by `claude -p`, unless MEMMAN_NOTED=on."""
+    source = call.payload.text("source")
+    return source not in _TYPED and not (source == "sdk" and setting(call.data, "MEMMAN_NOTED") == "on")
 
 
 def notes(call: "Call") -> bool:

@@ -7,6 +7,8 @@ from memman.config.places import data_dir, handovers_path, queue_path, reach_pat
 from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT, UNTOLD
 from memman.hot.call import Call
 from memman.hot.late import Progress
+from memman.hot.payload import Payload
+from memman.hot.provenance import borrower
 from memman.hot.wire import quoted
 
 TYPE_CHECKING = False
@@ -32,6 +34,7 @@ def answer(event: str, host: str, store: str | None, progress: Progress) -> str:
     if host not in HOSTS or event not in EVENTS:
         raise ValueError("there is no such event or host")
     respond, names = EVENTS[event]
+    _refuse(borrower(host, Payload({})))
     if event == "pre-command":
         progress.unsure = _unchecked(host)
     try:
@@ -40,12 +43,21 @@ def answer(event: str, host: str, store: str | None, progress: Progress) -> str:
         if event == "pre-tool":
             progress.unsure = _unchecked(host)
         raise
+    if who := borrower(host, call.payload):
+        progress.unsure = ""
+        _refuse(who)
     context = respond(call)
     if not context or context[0] == "{":
         return context
     said = call.payload.text("hook_event_name")
     name = said if said in names else names[-1 if host == "gemini" else 0]
     return f'{{"hookSpecificOutput":{{"hookEventName":{quoted(name)},"additionalContext":{quoted(context)}}}}}'
+
+
+def _refuse(who: str) -> None:
+    """Leave a host alone that runs the hooks of another: it has, or can have, its own. Raises ValueError."""
+    if who:
+        raise ValueError(f"{who} runs the hooks of Claude Code's settings")
 
 
 def _unchecked(host: str) -> str:

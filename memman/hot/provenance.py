@@ -12,11 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memman.config.repository import Repository
+    from memman.hot.payload import Payload
 
 # Marks that an agent's own process may carry, too, and with it the hooks it runs.
 _OWN = frozenset(("CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE"))
 # Hosts that run another agent.
 _INSIDE = {"nanoclaw": "claude-code"}
+# Hosts that run the hooks of Claude Code's settings, too: by the variable, the field of a payload, or the part of the
+# path of its transcript that they have and Claude Code has not.
+_VARIABLES = (("CURSOR_VERSION", "cursor"), ("COPILOT_AGENT_SESSION_ID", "copilot"))
+_FIELDS = (("cursor_version", "cursor"), ("sessionId", "vscode"), ("hookEventName", "vscode"))
+_PATHS = (
+    ("/.cursor/", "cursor"),
+    ("/.copilot/", "copilot"),
+    ("/workspaceStorage/", "vscode"),
+    ("/devin/cli/", "devin"),
+    ("/.codebuddy/", "codebuddy"),
+)
 _SESSIONS = ("MEMMAN_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_SESSION_ID")
 
 
@@ -37,6 +49,16 @@ def in_shell(host: str) -> bool:
     return bool(env.get("MEMMAN_AGENT")) or any(
         env.get(key) and (name != own or key not in _OWN) for key, name in AGENT_MARKS
     )
+
+
+def borrower(host: str, payload: "Payload") -> str:
+    """Name the host that runs a hook of Claude Code's settings, '' where that is Claude Code."""
+    if host != "claude-code":
+        return ""
+    path = payload.text("transcript_path").replace("\\", "/")
+    marks = [name for key, name in _VARIABLES if os.environ.get(key)]
+    marks += [name for field, name in _FIELDS if field in payload.fields]
+    return next(iter(marks + [name for part, name in _PATHS if part in path]), "")
 
 
 def brand(host: str, data: str) -> None:
