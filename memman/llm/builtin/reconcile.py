@@ -14,7 +14,7 @@ from memman.llm.builtin.split import extent, sentences
 from memman.model.answer import said
 from memman.model.vocabulary import NEWER
 
-# A sentence of a memory worth this is not retired with the rest of it.
+# A sentence of a memory, or a part of one, worth this is not retired with the rest of it.
 WORTH = 0.8
 # Letters of a statement that is compared at all: the judge reads no more of one, and has learned from shorter ones.
 LONGEST = 300
@@ -106,8 +106,8 @@ def _ends(relation: Relation) -> str:
 
 
 def _more(old: str, new: str, judge: Judge) -> bool:
-    """Whether a sentence of a memory says something worth keeping that `new` does not bear on."""
-    told = sentences(old)
+    """Whether a sentence of a memory, or a part up to a semicolon, is worth keeping and `new` does not bear on it."""
+    told = [part for sentence in sentences(old) for part in sentence.split("; ")]
     if len(told) == 1:
         return False
     ended = judge.relations([(one, new) for one in told])

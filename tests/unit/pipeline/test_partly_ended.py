@@ -117,3 +117,13 @@ def test_a_note_that_only_asks_leaves_nothing_where_the_model_finds_nothing(box,
         box.remember("The gateway listens on port 4000.")
         assert box.drain().done == 2
     assert box.store("SELECT text FROM memory") == ["The gateway listens on port 4000."]
+
+
+def test_without_a_model_what_is_ended_in_part_is_doubted_and_stays(box):
+    """The judge finds what still holds, up to a semicolon too."""
+    box.remember("Deploys go through Fly.io from main; the staging database listens on 6432.")
+    box.remember("The staging database listens on 6543 now.")
+    box.drain()
+    assert box.store("SELECT status FROM memory") == ["current", "current"]
+    assert box.store("SELECT maybe FROM mark") == [2]
+    assert any("Fly.io" in text for text in box.recall("how do we deploy"))
