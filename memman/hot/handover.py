@@ -9,7 +9,7 @@ import time
 from zlib import crc32
 
 from memman.config.lockfile import acquired, opened, rewrite
-from memman.config.places import handovers_path, text_at
+from memman.config.places import handovers_path, setting, text_at
 from memman.hot.prompt_text import ends
 from memman.hot.wire import parsed, quoted
 
@@ -19,17 +19,23 @@ if TYPE_CHECKING:
 
     from memman.hot.call import Call
 
+# The value of MEMMAN_CAPTURE with which a person approves first what is kept.
+ASK = "ask"
 # Days after which nobody is offered what a session left.
 DAYS = 7
 # Bytes kept of the beginning and of the end of a text, characters kept of all texts, and seconds a file is waited for.
 _FIRST, _LAST, _MOST, _PATIENCE = 3_072, 1_024, 24_000, 0.1
-# Characters of the last prompt that the offer quotes.
-_QUOTED = 60
+_LONGEST_NAME = 40
 
 
 def keep(call: "Call", who: str, text: str) -> None:
-    """Add what `who` (user, agent) said in a session; a text that was added last is not added again. It may fail."""
+    """Add what `who` (user, agent) said in a session; a text that was added last is not added again. It may fail.
+
+    Where a person approves first what is kept of turns, nothing is.
+    """
     if not (text and call.session.path and (repository := call.place.repository)):
+        return
+    if setting(call.data, "MEMMAN_CAPTURE") == ASK:
         return
     path = f"{handovers_path(call.data)}/{_prefix(repository)}{os.path.basename(call.session.path)}"
     try:
@@ -107,12 +113,11 @@ def offer(call: "Call", repository: str, program: str) -> str:
     newest = left(call.data, repository)[:1]
     if not newest or os.path.basename(newest[0]).endswith(os.path.basename(call.session.path)):
         return ""
-    who, said = read(newest[0])
-    asked = next((text for one, text in reversed(said) if one == "user"), "")
-    if not asked:
+    who, _ = read(newest[0])
+    if not who:
         return ""
     passed = age(int(os.stat(newest[0]).st_mtime * 1000), time.time_ns() // 1_000_000)
-    last = harmless(f'{plain(who["agent"], _QUOTED)}, {passed}, last asked: "{plain(asked, _QUOTED)}"')
+    last = harmless(f"{plain(str(who['agent']), _LONGEST_NAME)}, {passed}")
     return f"\nThe last session here ({last}) can be taken up once: `{program} handover accept`\n"
 
 
