@@ -89,6 +89,7 @@ def _session_start(call: Call) -> str:
         )
         text += _news(call, here) if here.news and call.genuine else ""
         text += _offer(call, here) if source in STARTED and call.genuine else ""
+        text += _unknown(call, here) if call.genuine and here.repository and not here.alone else ""
         session.show(lines)
         session.begun, session.ended = True, False
     call.note_shown(SESSION_START, lines)
@@ -107,6 +108,16 @@ def _news(call: Call, here: "Here") -> str:
     except Exception:  # noqa: BLE001 - it is said next time
         return ""
     return said
+
+
+def _unknown(call: Call, here: "Here") -> str:
+    """Say once in a repository that nothing is known of it, and what reads its history."""
+    from memman.hot.prime import unknown
+
+    try:
+        return unknown(call.data, call.store, here)
+    except Exception:  # noqa: BLE001 - a session begins without it
+        return ""
 
 
 def _offer(call: Call, here: "Here") -> str:

@@ -1,5 +1,6 @@
 """What a session begins with: the guide, the user's rules, and all that holds, as far as there is room."""
 
+import os
 import time
 from zlib import crc32
 
@@ -122,6 +123,26 @@ def joined(data: str, store: str, here: "Here") -> str:
     return (
         f"\nThis folder was known as {names} before its address, path or first commit changed; what was remembered then"
         " is recalled here, too. Tell the user; if it is another project: `memman scope join --undo`.\n"
+    )
+
+
+def unknown(data: str, store: str, here: "Here") -> str:
+    """Offer, once in each place, to read the history of a repository that the store knows nothing of."""
+    if not os.path.isdir(data):
+        return ""
+    reader = SqliteReader.open(store_path(data, store))
+    if reader:
+        held = any(reader.holding(one) for one in (here.repository, *here.also))
+        reader.close()
+        if held:
+            return ""
+    with Session(data, f"{RECEIPTS}-offered", f"{crc32(ascii((store, here.repository)).encode()):08x}") as offered:
+        if offered.begun:
+            return ""
+        offered.begun = True
+    return (
+        "\nmemman knows nothing of this repository yet. Tell the user once that"
+        f" `{command(data)} bootstrap` reads its history; only they can run it.\n"
     )
 
 
