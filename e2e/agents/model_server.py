@@ -13,7 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 SAY = "Understood, done."
-CALL = re.compile(r"CALL (?:(\w+)\.)?(\w+) (\{.*?\});", re.DOTALL)
+# A prompt that is shown cut short ends in …: what it asked for is not asked again.
+CALL = re.compile(r"CALL (?:(\w+)\.)?(\w+) (\{[^…]*?\});")
 # How Claude Code has its model give an answer that satisfies a schema.
 STRUCTURED = "StructuredOutput"
 LEAST = {"integer": 1, "number": 1, "boolean": False, "array": []}
