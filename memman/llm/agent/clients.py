@@ -6,6 +6,7 @@ but what it needs for that; docs/adr/0038-agent-as-model.md says what was seen o
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -101,9 +102,13 @@ _CODEX_SETTINGS = (
 )
 
 
+# What Codex takes for one key in `-c`: quotes would be part of it, and Codex would refuse the server that it names.
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+
+
 def _codex_argv(question: Question) -> list[str]:
     settings = [*_CODEX_SETTINGS, f"model_instructions_file={json.dumps(question.folder + '/instructions.md')}"]
-    settings += [f"mcp_servers.{json.dumps(name)}.enabled=false" for name in _codex_servers()]
+    settings += [f"mcp_servers.{name}.enabled=false" for name in _codex_servers() if _PLAIN.fullmatch(name)]
     return [
         *("exec", "--ephemeral", "--json", "--skip-git-repo-check", "--ignore-rules", "--color", "never"),
         *("--sandbox", "read-only", "--output-schema", question.folder + "/schema.json"),
