@@ -33,8 +33,13 @@ _BOLD = "\x1b[1m{}\x1b[0m"
 
 
 def as_data(record: Any) -> None:
-    """Print JSON without secrets, what a reader would not see of it as escapes."""
-    sys.stdout.write(escaped(json.dumps(cleaned(_plain(record)), ensure_ascii=False, indent=2)) + "\n")
+    """Print JSON."""
+    sys.stdout.write(data_text(record))
+
+
+def data_text(record: Any) -> str:
+    """Write a record as JSON without secrets, what a reader would not see of it as escapes."""
+    return escaped(json.dumps(cleaned(_plain(record)), ensure_ascii=False, indent=2)) + "\n"
 
 
 def _plain(record: Any) -> Any:

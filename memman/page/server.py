@@ -7,7 +7,6 @@ read all and do little. docs/adr/0061-the-page-is-served-by-hand.md says why so.
 import base64
 import hashlib
 import hmac
-import json
 import os
 import re
 import secrets
@@ -21,6 +20,7 @@ from http import HTTPStatus
 from time import monotonic
 from typing import Any
 
+from memman.commands.printing import data_text
 from memman.model.errors import Busy, ForPeople, MemmanError, ReadOnly, UnknownId, UsageError
 from memman.page.request import SECONDS, Bad, Request, read
 from memman.page.view import Done, View
@@ -269,7 +269,7 @@ def _same(said: str, meant: str) -> bool:
 
 
 def _json(data: Any, status: HTTPStatus = HTTPStatus.OK) -> Answer:
-    return Answer(status, json.dumps(data, ensure_ascii=False, default=str) + "\n", "application/json", _policy())
+    return Answer(status, data_text(data), "application/json", _policy())
 
 
 def _policy(*, style: str = "", script: str = "") -> dict[str, str]:

@@ -250,6 +250,15 @@ def test_no_text_becomes_markup_or_a_header(owner, text):
     assert owner.ask("GET", f"/told?missing={urlencode({'': text})[1:]}").status == 404
 
 
+def test_json_says_no_secret_and_hides_nothing(owner):
+    """As with --json: what the rules know is redacted, and what a reader would not see is written out."""
+    told = owner.ask(
+        "GET", f"/told.json?{urlencode({'q': 'ghp_16C7e42F292c6912E7710c838347Ae178B4a' + chr(0x202E)})}"
+    ).text
+    assert "redacted" in told
+    assert "\\u202e" in told
+
+
 def test_every_answer_is_kept_from_caches_frames_and_guesses(owner, stranger):
     """Every answer is kept from caches frames and guesses."""
     answers = [stranger.ask("GET", path) for path in ("/", "/x")]
