@@ -28,5 +28,6 @@ def _files(wiring: Wiring) -> list[File]:
 
 
 # Without `trust` it asks before each call.
-_SERVER = Server(_settings, says={"trust": True})
+# Gemini CLI would wait ten minutes at its start for a server that does not answer, opencode half a minute.
+_SERVER = Server(_settings, says={"trust": True, "timeout": 10_000})
 TARGET = Target(NAME, "gemini", home, _files, lambda _: [], lambda: [_settings()], server=_SERVER)

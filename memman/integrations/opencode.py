@@ -29,5 +29,5 @@ def _settings() -> str:
     )
 
 
-_SERVER = Server(_settings, ("mcp",), {"type": "local", "enabled": True}, joined=True)
+_SERVER = Server(_settings, ("mcp",), {"type": "local", "enabled": True, "timeout": 10_000}, joined=True)
 TARGET = Target(NAME, "opencode", home, _files, lambda _: [], list, server=_SERVER)
