@@ -18,7 +18,8 @@ _BOT = re.compile(r"\[bot\]|\bbot\b|noreply@(?:github|dependabot)", re.IGNORECAS
 _VERSION = re.compile(r"\bv?\d+(?:\.\d+)+\S*\W*$")
 # What is only written about, or only tried: of that nothing is decided.
 _ASIDE = re.compile(r"(?:.*/)?(?:docs?|tests?|spec)/.*|.*\.(?:md|rst|txt|adoc|lock)|(?:.*/)?package-lock\.json")
-# "feat(api)!: ", "net/http: " and the pull request behind it say nothing of why.
+# The types that Conventional Commits names ("feat(api)!: ") say nothing of why, nor does the number of a pull request;
+# an area ("net/http: ") stays.
 _KIND = re.compile(
     r"^(?:feat|fix|docs|chore|refactor|perf|test|style|build|ci|revert)(?:\([^)]*\))?!?:\s+", re.IGNORECASE
 )

@@ -17,7 +17,7 @@ from memman.config.places import open_file
 from memman.config.shown import session_name
 from memman.hot.frame import HANDOVER_TAG, framed, harmless
 from memman.hot.handover import claim, left, read
-from memman.model.errors import UnknownId
+from memman.model.errors import MemmanError, UnknownId
 from memman.model.moments import ms
 from memman.model.text import plain
 from memman.secrets import screened
@@ -26,9 +26,10 @@ from memman.store.sqlite.catalogue import Catalogue
 
 # Words of a hand-over at most, lines of each of its lists, characters of a line, bytes read of a transcript's end.
 WORDS, _LINES, _LONGEST, _END = 1_200, 8, 300, 4_194_304
+_NOTHING = "no other session has left anything here in the last 7 days, or another has taken it up"
 # Milliseconds that a file system may round the time of a change by.
 _ROUNDED = 2_000
-# Tools of Claude Code and Qwen Code that change a file, with the field that names it.
+# Tools of Claude Code that change a file, with the field that names it.
 _CHANGING = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
 _RUNNING = ("Bash", "shell", "exec_command", "local_shell")
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
@@ -54,7 +55,7 @@ def _here(place: Place) -> list[str]:
 def _offered(place: Place) -> str:
     found = _here(place)
     if not found:
-        raise UnknownId("no other session has left anything here in the last 7 days, or another has taken it up")
+        raise UnknownId(_NOTHING)
     return found[0]
 
 
@@ -90,15 +91,14 @@ def show(place: Place) -> dict[str, Any]:
 @handover.verb("accept", shows=_told)
 def accept(place: Place) -> dict[str, Any]:
     """Print what the last session here left, once: of several who accept it, one gets it."""
-    for path in _here(place):
-        if mine := claim(path):
-            for older in _here(place):
-                _remove(older)
-            record = _record(place, mine)
-            _remove(mine)
-            return record
-        break
-    raise UnknownId("no other session has left anything here in the last 7 days, or another has taken it up")
+    mine = claim(_offered(place))
+    if not mine:
+        raise UnknownId(_NOTHING)
+    for older in _here(place):
+        _remove(older)
+    record = _record(place, mine)
+    _remove(mine)
+    return record
 
 
 @handover.verb("drop", shows=lambda dropped: text(f"dropped {dropped['dropped']}"))
@@ -169,14 +169,14 @@ def _line(said: str) -> str:
 
 
 def _kept(place: Place, session: str) -> list[str]:
-    with suppress(UnknownId, OSError), Catalogue.open(expected(place).path) as catalogue:
+    with suppress(MemmanError, OSError), Catalogue.open(expected(place).path) as catalogue:
         rows = catalogue.reader.shown_rows(sessions.made(catalogue.reader.db, session))
         return [row.text for row in rows if row.status == "current"]
     return []
 
 
 class Deeds:
-    """What an agent did in a session, by the end of its transcript: of Claude Code, Qwen Code or Codex.
+    """What an agent did in a session, by the end of its transcript: of Claude Code or Codex.
 
     Nothing of it is believed; what cannot be read did not happen.
     """

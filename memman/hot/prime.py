@@ -130,16 +130,16 @@ def unknown(data: str, store: str, here: "Here") -> str:
     """Offer, once in each place, to read the history of a repository that the store knows nothing of."""
     if not os.path.isdir(data):
         return ""
+    with Session(data, f"{RECEIPTS}-offered", f"{crc32(ascii((store, here.repository)).encode()):08x}") as looked:
+        if looked.begun:
+            return ""
+        looked.begun = True
     reader = SqliteReader.open(store_path(data, store))
     if reader:
         held = any(reader.holding(one) for one in (here.repository, *here.also))
         reader.close()
         if held:
             return ""
-    with Session(data, f"{RECEIPTS}-offered", f"{crc32(ascii((store, here.repository)).encode()):08x}") as offered:
-        if offered.begun:
-            return ""
-        offered.begun = True
     return (
         "\nmemman knows nothing of this repository yet. Tell the user once that"
         f" `{command(data)} bootstrap` reads its history; only they can run it.\n"

@@ -95,6 +95,16 @@ def test_a_killed_session_is_taken_up_by_another_agent(shop, box, tmp_path, host
     assert other.handover("accept").returncode == 3
 
 
+def test_what_writes_nothing_and_what_cannot_be_read_take_nothing_away(shop, box):
+    """With --readonly nobody accepts; where the store is damaged, what was said is handed over all the same."""
+    shop.says("s1", "Why is the importer slow?", FIXED)
+    assert box.memman("--readonly", "handover", "accept", cwd=shop.folder).returncode == 73
+    box.remember("The importer reads CSV.")
+    box.drain()
+    box.store_path().write_bytes(b"no database" * 999)
+    assert FIXED in shop.handover("accept").stdout
+
+
 def test_of_sixteen_that_accept_one_gets_it(shop, box):
     """All others are told that there is nothing."""
     shop.says("s1", "Why is the importer slow?", FIXED)
