@@ -128,19 +128,20 @@ Found = tuple[int, int, str]
 
 
 @dataclass(frozen=True)
-class _Look:
-    """A store as it is audited; what several findings need is worked out once."""
+class Look:
+    """A store as it is audited, `most` of its memories; what several findings need is worked out once."""
 
     catalogue: Catalogue
     judge: Judge | None
     ages: Mapping[str, str]
     now: int
     progress: Progress
+    most: int = SAMPLE
 
     @cached_property
     def sample(self) -> list[int]:
         """The memories that are read."""
-        return quality.sample(self.catalogue.reader, SAMPLE)
+        return quality.sample(self.catalogue.reader, self.most)
 
     @cached_property
     def alike(self) -> list[tuple[int, int]]:
@@ -164,7 +165,7 @@ class _Look:
         self.progress(count, len(self.sample) + len(self.alike))
 
 
-def _junk(look: _Look) -> Iterator[Found]:
+def _junk(look: Look) -> Iterator[Found]:
     reader = look.catalogue.reader
     # The judge finds worth what lasts: what has an end is of use until then, and stale afterwards.
     texts = reader.texts(sorted(set(look.sample) - reader.ends(look.sample).keys()))
@@ -180,41 +181,41 @@ def _junk(look: _Look) -> Iterator[Found]:
                 yield row, 0, f"says nothing that lasts: worth {worth:.2f} of 1"
 
 
-def _duplicates(look: _Look) -> Iterator[Found]:
+def _duplicates(look: Look) -> Iterator[Found]:
     # One line for each memory that is said again, however often.
     said = {new: old for (old, new), found in look.pairs.items() if found == "same"}
     yield from ((new, old, "says again") for new, old in said.items())
 
 
-def _contradictions(look: _Look) -> Iterator[Found]:
+def _contradictions(look: Look) -> Iterator[Found]:
     settled = quality.kept_apart(look.catalogue.reader) | look.catalogue.pairs()
     against = (pair for pair, found in look.pairs.items() if found == "against" and pair not in settled)
     yield from ((old, new, "said otherwise by") for old, new in against)
 
 
-def _maybe_replaced(look: _Look) -> Iterator[Found]:
+def _maybe_replaced(look: Look) -> Iterator[Found]:
     yield from ((old, new, "maybe replaced by") for old, new in look.catalogue.doubtful().items())
 
 
-def _unsupported(look: _Look) -> Iterator[Found]:
+def _unsupported(look: Look) -> Iterator[Found]:
     yield from ((row, 0, "nobody but an agent has said so") for row in lone(look.catalogue.reader.db))
 
 
-def _stale(look: _Look) -> Iterator[Found]:
+def _stale(look: Look) -> Iterator[Found]:
     found = doubts(look.catalogue.reader, look.ages, look.now)
     for row, why in sorted(found.items(), key=lambda one: min(one[1])):
         yield row, 0, "; ".join(why.values())
 
 
-def _unreceipted(look: _Look) -> Iterator[Found]:
+def _unreceipted(look: Look) -> Iterator[Found]:
     yield from ((row, 0, "nothing tells where it comes from") for row in quality.without_receipt(look.catalogue.reader))
 
 
-def _unlinked(look: _Look) -> Iterator[Found]:
+def _unlinked(look: Look) -> Iterator[Found]:
     yield from ((row, 0, "linked to nothing") for row in quality.without_edges(look.catalogue.reader))
 
 
-def _folder_gone(look: _Look) -> Iterator[Found]:
+def _folder_gone(look: Look) -> Iterator[Found]:
     for repository, rows in quality.repositories(look.catalogue.reader).items():
         folder = parted(repository)[0]
         if folder.startswith("/") and not os.path.isdir(folder):
@@ -227,7 +228,7 @@ class Finding:
 
     name: str
     mend: str
-    search: Callable[[_Look], Iterable[Found]]
+    search: Callable[[Look], Iterable[Found]]
     sampled: bool = False
     judged: bool = False
 
@@ -253,7 +254,7 @@ def examined(place: Place, progress: Progress = unseen) -> dict[str, Any]:
     judge = builtin_llm(Settings.load(place.data, place.name)).judge
     with reading(place) as catalogue:
         catalogue.reader.hold()
-        look = _Look(catalogue, judge, ages_of(place), now_ms(), progress)
+        look = Look(catalogue, judge, ages_of(place), now_ms(), progress)
         total = quality.current(catalogue.reader)
         findings = [_reported(place, look, one, total) for one in FINDINGS]
         return {
@@ -266,18 +267,19 @@ def examined(place: Place, progress: Progress = unseen) -> dict[str, Any]:
         }
 
 
-def _reported(place: Place, look: _Look, finding: Finding, total: int) -> dict[str, Any]:
+def _reported(place: Place, look: Look, finding: Finding, total: int) -> dict[str, Any]:
     told: dict[str, Any] = {"name": finding.name, "count": None, "share": None, "mend": finding.mend, "examples": []}
     if finding.judged and look.judge is None:
         return told
     found = list(finding.search(look))
     of = len(look.sample) if finding.sampled else total
     count = len({memory for memory, _, _ in found})
-    examples = [_example(place, look.catalogue, *one) for one in found[:EXAMPLES]]
+    examples = [example(place, look.catalogue, *one) for one in found[:EXAMPLES]]
     return told | {"count": count, "share": round(count / of, 4) if of else 0.0, "examples": examples}
 
 
-def _example(place: Place, catalogue: Catalogue, memory: int, other: int, why: str) -> dict[str, Any]:
+def example(place: Place, catalogue: Catalogue, memory: int, other: int, why: str) -> dict[str, Any]:
+    """Describe what was found: the memory, why, and the other one where there is one."""
     one, *others = (
         veiled(place, catalogue.reader, row["uid"], {name: row[name] for name in _TOLD})
         for row in catalogue.memories([memory, other] if other else [memory])
@@ -309,8 +311,8 @@ def _print_finding(finding: dict[str, Any]) -> None:
     text(f"{finding['name']:<14}  {finding['count']:>6}  {finding['share']:>6.1%}{mend}")
     for one in finding["examples"]:
         other = one["other"]
-        beside = f" {_named(other)}" if other else ""
-        text(f"    {_named(one)}  ({one['why']}{beside})")
+        beside = f" {named(other)}" if other else ""
+        text(f"    {named(one)}  ({one['why']}{beside})")
 
 
 def _print_files(found: dict[str, Any]) -> None:
@@ -318,12 +320,13 @@ def _print_files(found: dict[str, Any]) -> None:
     text(f"{read} of {', '.join(found['files'])} compared with store {found['store']!r}")
     for one in found["findings"]:
         text(f"{one['file']}:{one['line']}  {one['finding']}  {_cut(one['said'])}")
-        text(f"    {_named(one['memory'])}")
+        text(f"    {named(one['memory'])}")
     if not found["judge"]:
         text(f"contradictions  {_OFF}")
 
 
-def _named(memory: dict[str, Any]) -> str:
+def named(memory: dict[str, Any]) -> str:
+    """Write a memory on a line below its finding."""
     return "  ".join(filter(None, (short(memory["uid"]), ", ".join(doubtful(memory)), _cut(memory["text"]))))
 
 

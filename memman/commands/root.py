@@ -38,6 +38,10 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "page": ("page", "Show what memory knows in a browser, and decide there, until it is idle"),
     "audit": ("audit", "Say what of memory is junk, said twice, contradictory or out of date"),
+    "lint": (
+        "lint",
+        "Find contradictions, duplicates, orphans, what is stale, vague or over-long, and what mends each",
+    ),
     "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),
     "rule": ("rule", "Make and change rules: standing ones, and those that fire before a command"),
     "scope": ("scope", "Show and change what memories hold for: everywhere, a repository, or a folder of it"),
@@ -83,8 +87,8 @@ VERBS: dict[str, tuple[str, str]] = {
 FIRST = """remember recall show list log replace forget undo purge review rule scope import export status doctor install
     config"""
 MORE = {
-    "More": """bootstrap handover store sync team backup embed migrate graph scheduler repair scan audit uninstall
-        insights page self-update""",
+    "More": """bootstrap handover store sync team backup embed migrate graph scheduler repair scan audit lint
+        uninstall insights page self-update""",
     "For agents and shells": "hook mcp prime guide version completion help",
 }
 # Set by `help --all`.

@@ -32,6 +32,7 @@ ALLOWED = frozenset(
         "insights list",
         "insights show",
         "insights stale",
+        "lint",
         "log cost",
         "log diff",
         "log learned",

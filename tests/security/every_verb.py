@@ -54,6 +54,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "insights show": ("{memory}",),
     "install": ("--target", "all", "--no-wizard"),
     "list": ("--around", "{memory}"),
+    "lint": (),
     "log cost": (),
     "log diff": (),
     "log learned": (),
