@@ -11,7 +11,7 @@ import click
 
 from memman.commands.person import confirm
 from memman.commands.place import Place
-from memman.commands.printing import lines, size, table, text
+from memman.commands.printing import lines, short, size, table, text
 from memman.commands.verb import Group, complete_store, store_option
 from memman.config import stores, synced
 from memman.config.env import env_path
@@ -116,6 +116,76 @@ def bind(place: Place, name: str | None = None, *, unset: bool = False) -> dict[
     before = stores.bindings(place.data).get(here.common, "")
     stores.bind(place.data, here.common, name and stores.known(place.data, name))
     return {"repository": here.common, "name": name or "", "before": before}
+
+
+def _branched(done: dict[str, str]) -> None:
+    text(f"created store {done['name']!r}, a branch of {done['parent']!r}")
+    text(f"use it with --store {done['name']} or MEMMAN_STORE={done['name']}; then `memman store diff {done['name']}`")
+
+
+@store.verb("branch", shows=_branched)
+@click.argument("name")
+def branched(place: Place, name: str) -> dict[str, str]:
+    """Create a store that starts with all that the present one holds, for an experiment.
+
+    What is learned in either is not known in the other until `store merge`; `store remove` ends it.
+    """
+    from memman.sync.branch import branch
+
+    refuse_stopped(place.data, "store branch")
+    branch(place.data, place.name, name)
+    return {"name": name, "parent": place.name}
+
+
+def _print_diff(changes: list[Any]) -> None:
+    table([(change.store, change.what, short(change.memory), change.text) for change in changes], 300)
+    if not changes:
+        text("both hold the same")
+
+
+@store.verb("diff", shows=_print_diff)
+@name_argument
+def differing(place: Place, name: str) -> list[Any]:
+    """Show what a branch and the store it was made of hold that the other does not."""
+    from memman.sync.branch import diff
+
+    return diff(place.data, name)
+
+
+def _print_merged(done: Any) -> None:
+    text(f"{counted(done.records, 'record')} of {done.branch!r} added to {done.store!r}")
+    if done.replaced:
+        text(f"{counted(done.replaced, 'memory')} replaced by a newer one of the other store")
+
+
+@store.verb("merge", shows=_print_merged)
+@name_argument
+def merged(place: Place, name: str) -> Any:
+    """Add to a store what was learned, replaced and forgotten in a branch of it.
+
+    Where both learned something, the newer replaces the older as with a note. The branch stays and can be merged again.
+    """
+    import asyncio
+
+    from memman.config.env import Settings
+    from memman.drain.failpoint import reach
+    from memman.drain.stores import Stores
+    from memman.locks import quiet
+    from memman.sync.branch import merge, parent_of
+
+    refuse_stopped(place.data, "store merge")
+    parent = parent_of(place.data, name)
+
+    async def run() -> Any:
+        opened = Stores.of(place.data, Settings.load(place.data, parent))
+        try:
+            store, tools = opened.equipped(parent)
+            return await merge(store, place.data, name, tools, reach())
+        finally:
+            await opened.close()
+
+    with quiet(place.data):
+        return asyncio.run(run())
 
 
 @dataclass(frozen=True, slots=True)

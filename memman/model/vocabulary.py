@@ -37,6 +37,8 @@ HIDDEN = ("forgotten", "review")
 REPLACED = "replaced:"
 # Store setting: which store of which server this is, as JSON (the server, the number there, our role, what we may do).
 CONNECTED = "server"
+# Store setting: which store this is a branch of.
+BRANCH_OF = "branch"
 # Store setting, by row: a record that was given another body, which that server has yet to hear.
 REWRITTEN = "rewritten:"
 # What an agent, and a log, is told in place of what is held back.

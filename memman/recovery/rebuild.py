@@ -9,7 +9,7 @@ from memman.clock import now_ms
 from memman.config.tombstones import Tombstones
 from memman.model.records import Fingerprint
 from memman.model.uid import new_uid
-from memman.model.vocabulary import CONNECTED, REPLACED, REWRITTEN, SPREAD, UNDONE
+from memman.model.vocabulary import BRANCH_OF, CONNECTED, REPLACED, REWRITTEN, SPREAD, UNDONE
 from memman.recovery.salvage import by_key, insert, passing_over, rows
 from memman.sqlite import checkpoint
 from memman.store import MemoryRow, records, shapes
@@ -24,8 +24,8 @@ from memman.store.sqlite.takeover import notes, refused, rules
 _PART = 512
 _RECORD = ("id", "host", *Record._fields[1:], "sum")
 _HOST = ("id", "name", "n", "at", "ours")
-# Settings that follow from no record: what undos name, embedders' habits, which server a store is on.
-_KEYS = (SPREAD, REPLACED, UNDONE, CONNECTED, REWRITTEN)
+# Settings that follow from no record: what undos name, embedders' habits, which server or branch a store is.
+_KEYS = (SPREAD, REPLACED, UNDONE, CONNECTED, BRANCH_OF, REWRITTEN)
 # What is in no record, since it concerns this machine alone, or tells what recall has learned; and what of it names
 # memories by row.
 _LOCAL: tuple[tuple[str, tuple[str, ...], str], ...] = (

@@ -34,7 +34,8 @@ async def reconcile(store: SqliteStore, tools: Tools, stopping: Callable[[], boo
     if not came or tools.judge is None:
         return 0
     sql = "SELECT memory, n FROM record WHERE host = ? AND kind = 'learned' AND n > ?"
-    ours: dict[str, int] = dict(store.db.execute(sql, (record_log.OURS, min(came.values()))))
+    known = store.db.execute(sql, (record_log.OURS, min(came.values())))
+    ours: dict[str, int] = {uid: n for uid, n in known if uid not in came}
     rows = _current(store, [*came, *ours]) if ours else []
     # Hosts of which one has the vectors of what another has not would find different ones.
     for embedder in (tools.local, JudgedVectors(tools.judge)) if rows else ():
