@@ -75,7 +75,9 @@ def log() -> None:
 
 @log.verb("list")
 @limit_option
-@since_option
+@click.option(
+    "--since", metavar="TIME", help="Show only what is newer: 7d, 12h, yesterday; `last`: since you were here."
+)
 @click.option("--memory", metavar="ID", help="Show only changes to this memory.")
 @click.option("--session", metavar="S", help="Show what a session left: `last` is the last one here, or one by its id.")
 @click.option("--stats", "counts", is_flag=True, help="Show counts by verb and day.")
@@ -91,6 +93,13 @@ def listing(
     as_json: bool = False,
 ) -> None:
     """List changes, newest first."""
+    if since == LAST and not (session or memory or counts):
+        from memman.commands import absence
+
+        told = absence.told(place)
+        if not printed(told, as_json=as_json):
+            absence.show(told)
+        return
     after = _after(since)
     if session is not None:
         if counts or since or memory:
@@ -227,13 +236,18 @@ def _print_diff(changes: Records) -> None:
 def diff(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
     """Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope."""
     with reading(place) as catalogue:
-        verbs = catalogue.changed(moment(since, "since"))
-        changes = [
-            {"sign": sign, "verbs": [*verbs[record["id"]]]} | record
-            for record in _memories(place, catalogue, [*verbs])
-            if (sign := _sign(verbs[record["id"]], record))
-        ]
+        changes = changed(place, catalogue, moment(since, "since"))
     return sorted(changes[-limit:], key=lambda change: (change["scope"], "+-~".index(change["sign"])))
+
+
+def changed(place: Place, catalogue: Catalogue, since: int) -> Records:
+    """Return what is otherwise than it was at a moment, each with its sign and the verbs of its lines."""
+    verbs = catalogue.changed(since)
+    return [
+        {"sign": sign, "verbs": [*verbs[record["id"]]]} | record
+        for record in _memories(place, catalogue, [*verbs])
+        if (sign := _sign(verbs[record["id"]], record))
+    ]
 
 
 def _sign(verbs: tuple[str, ...], record: dict[str, Any]) -> str:

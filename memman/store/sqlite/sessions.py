@@ -21,6 +21,24 @@ GROUP BY session ORDER BY max(last) DESC, session
 """
 
 
+# A pause that parts one sitting from the next.
+_APART_MS = 6 * 3_600_000
+_MOMENTS = """
+SELECT at FROM receipt WHERE session <> ?1 OR session = ''
+UNION ALL SELECT at FROM shown WHERE session <> ?1 OR session = '' ORDER BY at DESC
+"""
+
+
+def sitting(db: apsw.Connection, other: str) -> tuple[int, int] | None:
+    """Return when the last sitting began and ended: what was stored and shown with no long pause, but by `other`."""
+    began = ended = 0
+    for (at,) in db.execute(_MOMENTS, (other,)):
+        if ended and began - at > _APART_MS:
+            break
+        began, ended = at, ended or at
+    return (began, ended) if ended else None
+
+
 def listed(db: apsw.Connection) -> list[dict[str, Any]]:
     """Return agent, repository, times and counts of each session, the latest first; what was undone counts no more."""
     return [dict(zip(_NAMES, row, strict=True)) for row in db.execute(_SQL)]
