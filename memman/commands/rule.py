@@ -2,8 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import unified_diff
 from secrets import token_hex
 from typing import Any
 
@@ -13,26 +11,22 @@ from memman.clock import now_ms
 from memman.commands.memories import SHORTEST, Records, one_memory
 from memman.commands.person import confirm
 from memman.commands.place import Place, expected, looking, standing, steadily, writing
-from memman.commands.printing import apart, complain, freshness, labelled, named, pairs, printed, short, table
+from memman.commands.printing import apart, labelled, pairs, printed, short, table
 from memman.commands.printing import text as say
 from memman.commands.printing import when as moment
 from memman.commands.verb import Group, ids_argument, json_option, store_option
-from memman.config import places, scope, stores
+from memman.config import scope, stores
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL
 from memman.hot.moment import end
 from memman.model import rule as model
-from memman.model.errors import AmbiguousId, CannotWrite, UnknownId, UsageError
+from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.pattern import parsed
 from memman.model.plural import counted
 from memman.model.records import Scope
-from memman.model.text import plain
 from memman.store.sqlite import rules as sql
-from memman.store.sqlite.catalogue import Catalogue
 from memman.upkeep import rules as upkeep
 
-NAMES = ("AGENTS.md", "CLAUDE.md")
-HEADING = "## Rules"
 _UNITS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _DIGITS = 6
 _UID_BYTES = 16
@@ -247,129 +241,6 @@ def test(place: Place, command: str) -> dict[str, Any]:
     rules = upkeep.published(place.data, place.name)
     fired = model.fired(rules, command, now_ms(), lambda *where: _holds(here, *where))
     return {"outcome": fired[0]["action"] if fired else None, "rules": fired}
-
-
-@rule.verb()
-@ids_argument
-@click.option("--file", metavar="PATH", help="The file; otherwise the repository's AGENTS.md or CLAUDE.md.")
-@click.option("--apply", "applied", is_flag=True, help="Write it, after a question.")
-def write(place: Place, ids: Sequence[str], file: str | None = None, *, applied: bool = False) -> None:
-    """Print a diff that adds rules or memories to AGENTS.md or CLAUDE.md; ID is a rule or a memory."""
-    records = texts(place, ids)
-    for one in filter(freshness, records):
-        complain(named(one))
-    new = change([one["text"] for one in records], file)
-    if not new.diff:
-        say(f"{new.path} says so already")
-    elif not applied:
-        click.echo(new.diff, nl=False)
-    else:
-        confirm(f"Change {new.path}?", listed=places.split_lines(new.diff))
-        apply(new)
-        say(f"changed {os.path.relpath(new.path)}")
-
-
-def texts(place: Place, parts: Sequence[str]) -> Records:
-    """Return what rules, or memories that are recalled, say, as `text`. Raises UnknownId and UsageError."""
-    rules = listed(place)
-    with looking(place) as (catalogue, queue):
-        found = []
-        for part in parts:
-            ruled = [one["text"] for one in rules if len(part) >= SHORTEST and one["uid"].startswith(part.lower())]
-            if ruled:
-                found.append({"text": ruled[0]})
-            else:
-                found.append(_memory(catalogue, one_memory(part, catalogue, queue, place.name)))
-        return found
-
-
-def _memory(catalogue: Catalogue, row: int) -> dict[str, Any]:
-    record = catalogue.memories([row])[0]
-    if record["status"] != "current":
-        raise UsageError(
-            f"{record['uid'][:8]} is {record['status']}: only a memory that is recalled can be written down"
-        )
-    return record | {"text": plain(catalogue.reader.shown_rows([row])[0].text, sql.LONGEST)}
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A file as it is and as it would be; `before` is None where there is no file."""
-
-    path: str
-    before: str | None
-    after: str
-
-    @property
-    def diff(self) -> str:
-        """The change as a unified diff, '' where there is none."""
-        if self.after == (self.before or ""):
-            return ""
-        name = os.path.basename(self.path)
-        old = "/dev/null" if self.before is None else f"a/{name}"
-        lines = unified_diff(_lines(self.before or ""), _lines(self.after), old, f"b/{name}")
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-def change(texts: Sequence[str], file: str | None) -> Change:
-    """Return what adding `texts` to a file, by default the repository's AGENTS.md or CLAUDE.md, comes to."""
-    path = os.path.abspath(file) if file else _file()
-    if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
-        raise UsageError(f"{path} is no file that could be written to")
-    places.check_regular(path)
-    try:
-        with open(path, encoding="utf-8", newline="") as source:
-            before = source.read()
-    except FileNotFoundError:
-        return Change(path, None, _added("", texts))
-    except (OSError, UnicodeDecodeError) as error:
-        raise CannotWrite(f"{path} cannot be read ({error})") from error
-    return Change(path, before, _added(before, texts))
-
-
-def apply(change: Change) -> None:
-    """Write a change, unless the file is another by now. Raises CannotWrite."""
-    try:
-        if change.before is not None:
-            with open(change.path, encoding="utf-8", newline="") as source:
-                if source.read() != change.before:
-                    raise CannotWrite(f"{change.path} was changed meanwhile: try again")
-        with open(change.path, "w" if change.before is not None else "x", encoding="utf-8", newline="") as target:
-            target.write(change.after)
-    except OSError as error:
-        raise CannotWrite(f"{change.path} could not be written ({error.strerror})") from error
-
-
-def _file() -> str:
-    here = stores.here()
-    root = here.root if here else os.getcwd()
-    return next((f"{root}/{name}" for name in NAMES if os.path.exists(f"{root}/{name}")), f"{root}/{NAMES[0]}")
-
-
-def _added(before: str, texts: Sequence[str]) -> str:
-    newline = "\r\n" if "\r\n" in before else "\n"
-    lines = places.split_lines(before.replace("\r\n", "\n"))
-    new = [f"- {text}" for text in dict.fromkeys(texts) if text not in before]
-    if not new:
-        return before
-    if HEADING in lines:
-        at = _end(lines, lines.index(HEADING) + 1)
-        lines[at:at] = new if lines[at - 1].strip() and lines[at - 1] != HEADING else ["", *new]
-    else:
-        lines += [*([""] if lines else []), HEADING, "", *new]
-    return newline.join(lines) + newline
-
-
-def _end(lines: Sequence[str], at: int) -> int:
-    """Return behind the last line of a section that says anything, which begins at `at`."""
-    end = next((n for n in range(at, len(lines)) if lines[n].startswith("#")), len(lines))
-    while end > at and not lines[end - 1].strip():
-        end -= 1
-    return end
-
-
-def _lines(text: str) -> list[str]:
-    return places.split_lines(text, ends=True)
 
 
 def _holds(here: scope.Here, repository: str, path: str) -> bool:

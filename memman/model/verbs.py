@@ -97,7 +97,6 @@ ASKED = {
     "rule promote": "",
     "rule remove": "",
     "rule snooze": "",
-    "rule write": "with --apply",
     "scan": "with --fix",
     "scheduler queue purge": "with --parked",
     "team leave": "",

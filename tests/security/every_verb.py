@@ -83,7 +83,6 @@ CALLS: dict[str, tuple[str, ...]] = {
     "rule show": ("{rule}",),
     "rule snooze": ("{rule}", "--for", "1h"),
     "rule test": ("make release",),
-    "rule write": ("{rule}",),
     "scan": (),
     "scope join": ("--undo",),
     "scope list": (),

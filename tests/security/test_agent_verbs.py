@@ -139,7 +139,6 @@ def _asking(box):
     (both / "env").touch(mode=0o600)
     (both / "env").write_text("MEMMAN_LLM_ENDPOINT=http://localhost:1\n")
     lines["graph rebuild"] = ["graph", "rebuild", "--with-model", "--data-dir", str(both)]
-    lines["rule write"] += ["--apply"]
     lines["scan"] = ["scan", "--fix"]
     lines["scheduler queue purge"] = ["scheduler", "queue", "purge", "--parked"]
     run(box, [*lines["bootstrap"], "--dry-run"])  # as any verb that is run there, it keeps where that is

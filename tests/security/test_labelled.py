@@ -19,7 +19,7 @@ ELSEWHERE = ("install", "page", "scheduler", "team", "store", "uninstall", "migr
 # An export says of a memory's end in a record of its own.
 MENDING = ("export", "insights verify", "insights expire", "remember", "replace", "rule add", "backup restore")
 # Those that write a memory on several lines.
-IN_PAIRS = ("insights show", "show", "explained", "review show", "rule promote", "rule write")
+IN_PAIRS = ("insights show", "show", "explained", "review show", "rule promote")
 MORE = {
     "audit --files": ("audit", "--files", "{notes}"),
     "export --markdown": ("export", "--format", "markdown", "{folder}"),
@@ -30,7 +30,6 @@ MORE = {
     "insights candidates": ("insights", "candidates", "--below", "2"),
     "purge --dry-run": ("purge", "{spare}", "--dry-run"),
     "review show of two": ("review", "show", "{spare}"),
-    "rule write of a memory": ("rule", "write", "{memory}", "--file", "{notes}"),
     "list by day": ("list", "--by-day"),
     "list plain": ("list",),
     "list --stale": ("list", "--stale"),
@@ -68,7 +67,7 @@ PRINTING = {
         "review all",
         "review approve",
     ),
-    *("review list", "review reject", "review show", "review show of two", "rule promote", "rule write of a memory"),
+    *("review list", "review reject", "review show", "review show of two", "rule promote"),
     *("scope move", "explained", "show", "show of the other", "undo", "undo --dry-run"),
 }
 

@@ -374,18 +374,6 @@ def test_a_rule_that_was_purged_stays_away_unless_a_person_asks(box, way):
         assert set(box.store("SELECT text FROM rule")) == {"No zanderquil.", "No mirror."}
 
 
-def test_a_rule_is_written_down_as_a_diff(box, tmp_path):
-    """The diff is printed, applied after a question, and then there is nothing left to say."""
-    uid = add(box, "No releases on Fridays.")
-    path = tmp_path / "AGENTS.md"
-    path.write_text("# Notes\n\n## Rules\n\n- One.\n\n## More\n")
-    said = box.memman("rule", "write", uid, "--file", str(path)).stdout
-    assert "+- No releases on Fridays." in said
-    assert box.memman("rule", "write", uid, "--file", str(path), "--apply").returncode == 0
-    assert path.read_text() == "# Notes\n\n## Rules\n\n- One.\n- No releases on Fridays.\n\n## More\n"
-    assert "says so already" in box.memman("rule", "write", uid, "--file", str(path)).stdout
-
-
 def test_the_end_of_a_rule_is_read_as_that_of_a_memory(box):
     """What `remember --until` takes ends both at the same moment, and what may mean two things is refused by both."""
     for said in ("7d", "2199-01-01", "2199-01-01T10:00"):
