@@ -105,7 +105,7 @@ def main() -> int:
         )
         outcomes = list(measure(data, notes))
         queue = Queue(data)
-        left = {"waiting": queue.waiting(), "decided by the built-in model": queue.reconsiderable()}
+        left = {"waiting": queue.waiting()}
         queue.close()
     wrong = {one["id"]: one["faults"] for one in outcomes if one["faults"]}
     counts = Counter(fault for found in wrong.values() for fault in found)

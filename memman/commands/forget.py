@@ -92,7 +92,6 @@ def forgotten(place: Place, parts: Sequence[str]) -> Records:
                 for one in catalogue.predecessors(row)[-1:]
             ]
     with closing(Queue(place.data)) as notes:
-        notes.let_go(place.name)
         for uid in waiting:
             notes.drop(uid)
     turns = [row for row in waiting.values() if row["channel"] != "note"]

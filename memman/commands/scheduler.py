@@ -343,18 +343,6 @@ def retry(place: "Place", part: str | None = None, *, every: bool = False) -> li
     return done
 
 
-@queue.verb(store=False, shows=lambda count: text(f"{counted(count, 'note')} queued again"))
-def reconsider() -> int:
-    """Ask the model about notes of the last 7 days on which the judge decided while it could not be asked."""
-    from memman.queue.notes import Queue
-
-    with closing(Queue(data_dir())) as notes:
-        count = notes.reconsider()
-    if count:
-        ask(data_dir())
-    return count
-
-
 def _ask_to_purge(place: "Place", *, parked: bool, **_: bool) -> None:
     if parked:
         told = (f"{short(note['uid'], note=True)}  {note['text']}" for note in listed(place, ("parked",)))

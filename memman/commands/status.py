@@ -61,7 +61,6 @@ def everything(place: Place) -> dict[str, Any]:
             "providers": chosen,
             "breaker": queue.meta("breaker"),
             "troubles": _troubles(queue, models),
-            "reconsiderable": queue.reconsiderable(),
             "unfit": unfit(queue.meta(UNFIT), models),
             "sync": _sync(place),
             "last_drain": parsed(queue.meta("last_drain")),
@@ -174,7 +173,6 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "model unfit": misfits(record["unfit"]),
         "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
         "not asked": "; ".join(map(_trouble, record["troubles"])),
-        "decided by the judge": _instead(record["reconsiderable"]),
         "breaker": f"open: {record['breaker']}" if record["breaker"] else "closed",
         **scheduled(record["scheduler"]),
         "sync": _synced(record["sync"]),
@@ -221,10 +219,6 @@ def _trouble(trouble: dict[str, Any]) -> str:
     return (
         f"{trouble['why']}; since {since} another decides instead, next try {until}; `memman doctor` says what mends it"
     )
-
-
-def _instead(count: int) -> str:
-    return f"{counted(count, 'note')}; to ask the model: `memman scheduler queue reconsider`" if count else ""
 
 
 def _synced(sync: dict[str, Any] | None) -> str:

@@ -227,7 +227,6 @@ def taken_back(place: Place, asked: Asked) -> dict[str, Any]:
             queue.put_back(chosen.queued)  # before it is committed: what waits must never be lost
             if chosen.naming and naming.due(place.data, chosen.naming):
                 naming.give(place.data, chosen.naming[0], chosen.naming[2])
-        queue.let_go(place.name)
         for row in chosen.waiting:
             queue.drop(row["uid"])
     if any(records.STATUS not in one.before and records.TEXT not in one.before for one in changed):

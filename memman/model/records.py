@@ -52,7 +52,7 @@ class Note:
     'compact' `text` is the agent's own summary of a session, in one of 'noted' `text` is a line that the agent's answer
     ended with and `reply` what was said before it (memman.hot.session). `shown` holds the uids of
     memories that the session had been shown: what repeats them is no news. `overtaken` says that
-    a later note of its store went through before it, `again` which note it was when the judge decided about it.
+    a later note of its store went through before it.
     """
 
     uid: str
@@ -66,7 +66,6 @@ class Note:
     reply: str = ""
     shown: tuple[str, ...] = ()
     overtaken: bool = False
-    again: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +174,8 @@ class Request:
     """One structured question to a model.
 
     `payload` is the same question as data: HTTP providers send `system` and
-    `user`, the built-in model reads `payload`. `note` is what it is asked about, `others` are the uids of
-    further notes; of several questions asked as one, `parts` says how many characters are about notes of each
-    repository.
+    `user`, the built-in model reads `payload`. `note` is what it is asked about; of
+    several questions asked as one, `parts` says how many characters are about notes of each repository.
     """
 
     task: str
@@ -188,7 +186,6 @@ class Request:
     payload: Mapping[str, Any]
     max_tokens: int = 2048
     note: Note | None = None
-    others: tuple[str, ...] = ()
     parts: Mapping[str, int] = field(default_factory=dict)
 
     @property

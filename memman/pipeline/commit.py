@@ -252,29 +252,25 @@ def _effects(
 ) -> Iterator[_Effect]:
     """Yield what comes of the verdicts, and of what the note itself bears out.
 
-    What is said at the same moment is of one list, and ends nothing of it; a note that is asked about again is not.
-    What a model says in the place of the judge holds no less long than that.
+    What is said at the same moment is of one list, and ends nothing of it.
     """
     note, offered = plan.note, [candidate for found in plan.candidates for candidate in found]
     listed = [c.uid for c in offered if (c.source, c.valid_from) == (note.provenance.source, note.queued_at)]
     # In order, a later time only says that the clock was turned back.
     newer = [c.uid for c in offered if c.valid_from > note.queued_at] if note.overtaken or reader.others() else []
-    again = [uid for _, uid in reader.found(note.again)] if note.again else []
     borne_out = {memory for memory, _ in pieces}
     memories = reader.statements(at.values())
     for row in borne_out & memories.keys():
         memories[row].evidence = (*memories[row].evidence, SAID)
     for verdict in plan.verdicts:
         n, memory = verdict.fact, at.get(verdict.memory)
-        if memory is None or (verdict.action != "NONE" and verdict.memory in listed and not note.again):
+        if memory is None or (verdict.action != "NONE" and verdict.memory in listed):
             continue
         fact = _statement(plan, n, -1 - n in borne_out, memories[known[n]] if n in known else None)
         if verdict.action == "NONE" and not vouches(fact, memories[memory]):
             continue
         gives_way = verdict.memory in newer
         new, old = (memories[memory], fact) if gives_way else (fact, memories[memory])
-        if verdict.memory in again:
-            old.ends_at = new.ends_at
         asked, part = bool(note.hints.replaces), bool(verdict.rest)
         if what := effect(verdict.action, new, old, asked=asked, part=part):
             yield _Effect(verdict, memory, gives_way, what)

@@ -157,7 +157,6 @@ def _request(turns: Sequence[Turn], known: Mapping[str, str]) -> Request:
         payload={},
         max_tokens=4096,
         note=turns[0].note,
-        others=tuple(turn.note.uid for turn in turns[1:]),
     )
 
 

@@ -12,7 +12,6 @@ from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
 from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import FIELDS, MAX_TEXT, borne_out, distinct, fact, listing, summed_up
-from memman.pipeline.judged import EVERYTHING
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.proposed import rejected
@@ -39,8 +38,6 @@ def version(tools: Tools) -> str:
 async def extract(tools: Tools, plan: Plan) -> Plan:
     """Ask the model for the note's facts; what it refuses, the built-in model extracts."""
     note = plan.note
-    if note.again and _touched(tools, note.again):
-        return replace(plan, facts=())
     facts, unnoted = await _read(tools, note)
     facts = tuple(fact for fact in facts if not tools.gone(note, fact.text))
     facts = await _admitted(tools, note, await weighed(tools, note, facts))
@@ -57,12 +54,6 @@ async def _admitted(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fa
     gone = await rejected(tools, [one.text for one in facts if ask or not allowed(source(note, one), INSIST)])
     kept = (one for one in facts if one.text not in gone)
     return tuple(replace(one, held=one.held or _ASK) if ask else one for one in kept)
-
-
-def _touched(tools: Tools, note: str) -> bool:
-    """Whether what a note became is no longer in force: then it is not asked about again."""
-    rows = [row for row, _ in tools.reader.found(note)]
-    return len(tools.reader.filtered(rows, EVERYTHING)) < len(rows)
 
 
 async def _read(tools: Tools, note: Note) -> tuple[tuple[Fact, ...], str]:

@@ -148,8 +148,7 @@ class Providers:
         from memman.providers.fitness import Fitness
         from memman.providers.relay import Relay
 
-        fitness = Fitness(queue, self.tell)
-        return Relay(models, self.builtin(), fitness, last=last, decided=queue.decided_instead)
+        return Relay(models, self.builtin(), Fitness(queue, self.tell), last=last)
 
     def _fallback(self) -> "list[LLM]":
         """Return the model that answers in place of the first, if the settings name one."""

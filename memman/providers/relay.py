@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from memman.http import Broken, Rejected
 from memman.llm import LLM
@@ -27,19 +27,10 @@ class Relay:
     What the first garbles, and no other answers, the built-in model does. It answers whatever the others cannot
     where it is `last` in the order; else an outage of all is the first one's. A model that is unfit is tried once a
     drain, and one that was down three times in a row is left alone for the rest of it if there is another.
-    `decided` is told the uid of each note about which the built-in model decided in place of a model.
     """
 
-    def __init__(
-        self,
-        models: Sequence[LLM],
-        builtin: LLM,
-        fitness: Fitness,
-        *,
-        last: bool = False,
-        decided: Callable[[str], None] = lambda note: None,  # noqa: ARG005 - nobody asks again by default
-    ) -> None:
-        self.models, self.builtin, self.fitness, self.last, self.decided = models, builtin, fitness, last, decided
+    def __init__(self, models: Sequence[LLM], builtin: LLM, fitness: Fitness, *, last: bool = False) -> None:
+        self.models, self.builtin, self.fitness, self.last = models, builtin, fitness, last
         self.provider = models[0].provider
         self._tried: set[Asked] = set()
         self._trying: defaultdict[Asked, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -68,8 +59,6 @@ class Relay:
         if not (self.last or isinstance(trouble[0], _UnfitError)):
             raise trouble[0]
         self._tell(self.builtin.provider, trouble)
-        for uid in (request.note.uid, *request.others) if request.note else ():
-            self.decided(uid)
         return await self.builtin.complete(request)
 
     async def close(self) -> None:

@@ -9,11 +9,10 @@ from memman.config.filesystem import ensure_safe_folder
 from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance
-from memman.model.uid import new_uid
 from memman.queue.damage import PARKED, register_reading_functions, resealed
 from memman.queue.retry import ATTEMPTS, BACKOFF
 from memman.queue.schema import open_queue
-from memman.queue.seal import DIGEST, SEALED, SOUND, digest
+from memman.queue.seal import DIGEST, SOUND
 from memman.secrets.leaks import within
 from memman.sqlite import NAMED, Row, Transaction, TranslatedErrors, close
 
@@ -52,7 +51,6 @@ class _ClaimedRow(Row):
     scope: str
     ends_at: int | None
     visibility: str
-    again: str
     overtaken: int
 
 
@@ -62,7 +60,7 @@ WHERE later.store = note.store AND later.id > note.id AND later.state = 'done')"
 # A note that was imported (its uid is a UUIDv8, as that of a turn may be) may be older than what is stored; so may a
 # turn that waited.
 _IMPORTED, _WAITED = "channel = 'note' AND substr(uid, 13, 1) = '8'", "channel = 'turn' AND retry_at > 0"
-_LATE = f"(again <> '' OR {_IMPORTED} OR {_WAITED} OR {_OVERTAKEN})"
+_LATE = f"({_IMPORTED} OR {_WAITED} OR {_OVERTAKEN})"
 _NEXT = """
 (SELECT id FROM note WHERE state = 'pending' AND {which}
  AND (:store IS NULL OR store = :store) AND store NOT IN (SELECT value FROM json_each(:shut))
@@ -82,14 +80,6 @@ _PARK = f"UPDATE note SET changed_at = :now, {PARKED} WHERE id = {{}} AND {_STIL
 _EMPTIED = "text = '', reply = '', shown = '', digest = NULL"
 _TWIN = """state = 'parked' AND EXISTS (SELECT 1 FROM note AS other WHERE other.state IN ('pending', 'running') AND
 (other.store, other.text, other.reply, other.replaces) = (note.store, note.text, note.reply, note.replaces))"""
-_INSTEAD = "state = 'done' AND instead = 1"
-_COPIED = """store, text, category, importance, entities, replaces, source, agent, session, cwd, repository, revision,
-host, user, queued_at, channel, reply, shown, scope, ends_at, visibility"""
-_RESEALED = digest(":new" if name == "uid" else name for name in SEALED)
-_AGAIN = f"""
-INSERT INTO note(uid, again, changed_at, digest, {_COPIED})
-SELECT :new, :uid, :now, {_RESEALED}, {_COPIED} FROM note WHERE uid = :uid
-"""
 LISTED = (
     *("uid", "store", "channel", "state", "attempts", "deferrals", "queued_at", "changed_at", "retry_at", "error"),
     "text",
@@ -110,7 +100,6 @@ def _note(row: _ClaimedRow) -> Note:
         row.reply,
         tuple(row.shown.split()),
         bool(row.overtaken),
-        row.again,
     )
 
 
@@ -187,19 +176,15 @@ class Queue:
         """Let notes that came up already come up again."""
         self._passed = 0
 
-    def decided_instead(self, uid: str) -> None:
-        """Take note that the judge decided about a note in place of the model; journaled, its decision stands."""
-        self._run("UPDATE note SET instead = 1 WHERE uid = ? AND state = 'running'", (uid,))
-
     def done(self, uid: str) -> None:
-        """Acknowledge a note that its store holds a receipt for; its text goes, unless `reconsider` may need it."""
+        """Acknowledge a note that its store holds a receipt for; its text goes."""
         with TranslatedErrors(self.path), Transaction(self.db):
             self.db.execute(
                 "UPDATE note SET state = 'done', changed_at = ?, error = ''"
                 " WHERE uid = ? AND state IN ('running', 'pending')",
                 (now_ms(), uid),
             )
-            self.db.execute(f"UPDATE note SET {_EMPTIED} WHERE uid = ? AND state = 'done' AND instead = 0", (uid,))
+            self.db.execute(f"UPDATE note SET {_EMPTIED} WHERE uid = ? AND state = 'done'", (uid,))
             self.db.execute("DELETE FROM journal WHERE note = ?", (uid,))
 
     def release(self, uid: str, error: str = "") -> None:
@@ -300,25 +285,6 @@ class Queue:
                 )
             return self.db.changes() == 1
 
-    def reconsider(self) -> int:
-        """Queue again, as new notes, those about which the judge decided in place of the model; return how many."""
-        with TranslatedErrors(self.path), Transaction(self.db):
-            uids = [uid for (uid,) in self.db.execute(f"SELECT uid FROM note WHERE {_INSTEAD} ORDER BY id")]
-            for uid in uids:
-                self.db.execute(_AGAIN, {"uid": uid, "new": new_uid(now_ms()), "now": now_ms()})
-                self.db.execute(f"UPDATE note SET {_EMPTIED}, instead = 0 WHERE uid = ?", (uid,))
-            return len(uids)
-
-    def reconsiderable(self) -> int:
-        """Count the notes about which the judge decided in place of the model, and whose text is still there."""
-        with TranslatedErrors(self.path):
-            return int(self.db.execute(f"SELECT count(*) FROM note WHERE {_INSTEAD}").get)
-
-    def let_go(self, store: str) -> None:
-        """Drop what is kept of a store's notes to be asked about again: some of it may say what was just forgotten."""
-        self._run(f"UPDATE note SET {_EMPTIED}, instead = 0 WHERE {_INSTEAD} AND store = ?", (store,))
-        self._run("DELETE FROM note WHERE again <> '' AND state IN ('pending', 'parked') AND store = ?", (store,))
-
     def purge(self, state: str, older_ms: int = 0) -> int:
         """Delete notes that are done or parked, and were so `older_ms` ago."""
         return self._run("DELETE FROM note WHERE state = ? AND changed_at <= ?", (state, now_ms() - older_ms))
@@ -351,9 +317,6 @@ class Queue:
         """Drop what nobody needs any more: old done notes, each store's last apart, and journals of what is gone."""
         self._run(
             f"DELETE FROM note WHERE state = 'done' AND changed_at <= ? AND {_OVERTAKEN}", (now_ms() - _DONE_KEPT_MS,)
-        )
-        self._run(
-            f"UPDATE note SET {_EMPTIED}, instead = 0 WHERE {_INSTEAD} AND changed_at <= ?", (now_ms() - _DONE_KEPT_MS,)
         )
         self._run("DELETE FROM journal WHERE note NOT IN (SELECT uid FROM note WHERE state <> 'done')")
 

@@ -8,9 +8,8 @@ if TYPE_CHECKING:
 
 # `text` is the user's words and `reply` the agent's where the channel is `turn`; where it is `noted`, `text` is the
 # agent's line and `reply` what was said before it, as JSON of [who, text]. `shown` is what the session had been
-# shown. `scope`, `ends_at` and `visibility` are what somebody said of the note's memories. `instead`: the judge decided
-# in place of a model. `again`: the uid that a note had which is asked about again. `digest` tells a row that the disk
-# has changed.
+# shown. `scope`, `ends_at` and `visibility` are what somebody said of the note's memories. `digest` tells a row that
+# the disk has changed. Nothing uses `instead` and `again` any more.
 _TABLES = """
 CREATE TABLE note(
     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -11,7 +11,7 @@ QUIET, MOST = 15 * 60_000, 16
 TOGETHER = "conversations"
 _TALKS = """
 SELECT agent, session, count(*) FROM note
-WHERE state = 'pending' AND channel = 'turn' AND session <> '' AND again = ''
+WHERE state = 'pending' AND channel = 'turn' AND session <> ''
 GROUP BY agent, session HAVING count(*) < ? AND max(queued_at) BETWEEN ? AND ?
 """
 WAITS = "a conversation goes on: its turns are read once it ends, or is quiet for 15 minutes"

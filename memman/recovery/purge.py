@@ -214,10 +214,9 @@ _TELLING = 5
 def _clear_traces(data: str, store: str, queue: Queue, target: Selection) -> None:
     """Take memories out of hooks' sessions, prompts that say a word of theirs, and debug lines of the worker's log.
 
-    Store and queue are marked, to be written anew, and the queue lets go of texts that it keeps of what is done.
+    Store and queue are marked, to be written anew.
     """
     mark(queue, store)
-    queue.let_go(store)
     uids = {memory["uid"] for memory in target.memories}
     said = {word for row in (*target.memories, *target.waiting, *target.rules) for word in terms(row["text"])}
     telling = {word for word in said if len(word) >= _TELLING or not word.isalpha() or not word.isascii()}

@@ -96,7 +96,6 @@ CALLS: dict[str, tuple[str, ...]] = {
     "scheduler queue failed": (),
     "scheduler queue list": (),
     "scheduler queue purge": ("--done",),
-    "scheduler queue reconsider": (),
     "scheduler queue retry": ("--all",),
     "scheduler queue show": ("{note}",),
     "scheduler serve": (),

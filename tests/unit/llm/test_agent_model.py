@@ -116,7 +116,6 @@ def test_what_fails_leaves_the_notes_to_the_judge(asked, box, mode):
     assert says in trouble(box).why
     shown = box.memman("status").stdout
     assert says in shown
-    assert "reconsider" in shown
     found = box.memman("doctor").stdout
     assert says in found
     assert str(asked.folder / PROGRAMS[asked.name]) in found
@@ -190,18 +189,6 @@ def test_one_that_failed_is_left_alone_for_a_while_and_tried_again(asked, box):
     assert by_model(box) == ["The build runs on Debian 12."]
 
 
-def test_what_the_judge_decided_instead_is_asked_about_when_a_person_wants_it(asked, box):
-    """The text is kept for that, and gone afterwards; a note that the model answered keeps none."""
-    asked.behave("killed", "good")
-    box.remember("Service alpha listens on port 4000.")
-    box.drain()
-    assert box.queue("SELECT text FROM note") == ["Service alpha listens on port 4000."]
-    assert "1 note queued again" in box.memman("scheduler", "queue", "reconsider").stdout
-    box.drain()
-    assert box.queue("SELECT DISTINCT text FROM note") == [""]
-    assert box.store("SELECT count(*) FROM memory WHERE superseded_by IS NULL") == [1]
-
-
 def test_the_days_budget_is_kept_and_the_judge_decides_then(asked, box):
     """Two calls a day: no third, nothing waits, and status shows the limits."""
     box.configure(LLM_PROVIDER=asked.name, BUDGET_CALLS=2, LLM_BATCH=1)
@@ -211,7 +198,6 @@ def test_the_days_budget_is_kept_and_the_judge_decides_then(asked, box):
     assert len(asked.questions) == 2
     shown = box.memman("status").stdout
     assert "2 calls" in shown
-    assert "notes; to ask the model: `memman scheduler queue reconsider`" in shown
 
 
 def test_by_default_a_day_has_bounds(asked, box):

@@ -8,7 +8,6 @@ import pytest
 from memman.providers.fitness import GARBLED
 from memman.providers.meter import Budget
 from tests.support.agents import install
-from tests.support.box import PATIENCE
 from tests.support.providers import (
     GARBAGE_BODY,
     GARBAGE_CONTENT,
@@ -355,29 +354,3 @@ def test_an_agent_s_bounds_are_its_own_where_it_is_the_fallback(box, agent, monk
             assert box.drain().done == 1
     assert first.tasks["extract"] >= 4
     assert len(agent.questions) == 2
-
-
-def test_what_the_judge_decided_for_an_http_model_can_be_asked_again(box):
-    """A note that two providers in a row could not answer waits for `reconsider`."""
-    with ScriptedProvider(script=lambda _: status(503)) as down:
-        alone(box, down, LLM_FALLBACK="builtin")
-        remember(box, 2)
-        assert box.drain().done == 2
-    with ScriptedProvider() as well:
-        alone(box, well)
-        assert "2 notes queued again" in box.memman("scheduler", "queue", "reconsider").stdout
-        box.drain()
-        assert well.tasks["extract"] == 2
-
-
-def test_a_note_that_was_resumed_from_its_journal_can_be_asked_about_again(box, agent):
-    """The judge answered, the drain died, the next one went on from there."""
-    agent.behave("killed", "good")
-    box.configure(LLM_PROVIDER="claude-code")
-    box.remember("Worker 1 reads topic 1.")
-    killed = box.start_drain(MEMMAN_FAILPOINT="after:extract")
-    killed.communicate(timeout=PATIENCE)
-    assert killed.returncode == -9
-    box.queue("DELETE FROM meta WHERE key LIKE 'model_trouble%'")
-    assert box.drain().done == 1
-    assert "1 note queued again" in box.memman("scheduler", "queue", "reconsider").stdout
