@@ -1,24 +1,22 @@
 """`memman graph`: related, about, link, rebuild."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeVar
 
 import click
 
 from memman.clock import now_ms
 from memman.commands import likeness
 from memman.commands.memories import one_memory, veiled
-from memman.commands.person import confirm
 from memman.commands.place import Place, looking, reading, standing, steadily, writing
 from memman.commands.printing import Progress, ago, bar, holds, labelled, short, table, text
 from memman.commands.verb import Group, store_option
 from memman.config import stores
 from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped
-from memman.drain.stores import Stores, metered
+from memman.drain.stores import metered
 from memman.embed import LocalEmbedder
-from memman.llm.batch import MOST
 from memman.locks import drain_lock
 from memman.model.errors import UsageError
 from memman.model.plural import counted
@@ -27,14 +25,12 @@ from memman.model.terms import name as compared
 from memman.model.text import SHORT_ID, clean
 from memman.model.vocabulary import EDGE_KINDS, NEWER
 from memman.pipeline.link import LINKERS
-from memman.providers import by_agent, llm_in_force, llm_provider
 from memman.providers.build import builtin_llm
 from memman.store import EdgeRow
 from memman.store.filters import Filters
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.index import MANUAL
 from memman.store.sqlite.store import SqliteStore
-from memman.upkeep import causes
 from memman.upkeep.backfill import learn, resolved
 from memman.upkeep.relink import difference, relink, relink_stale
 
@@ -268,8 +264,6 @@ def _found(memory: dict[str, Any], step: EdgeRow, distance: int) -> dict[str, An
 T = TypeVar("T")
 # What is done with an open store, its vectors' fingerprint and the built-in embedder.
 Work = Callable[[SqliteStore, Fingerprint, LocalEmbedder], T]
-# For the estimate; both are rather too much than too little.
-_CHARACTERS_A_TOKEN, _TOKENS_AN_ANSWER = 3, 200
 
 
 def rebuild(data: str, store: str, progress: Progress, *, stale_only: bool = False) -> int:
@@ -293,115 +287,39 @@ def foreseen(data: str, store: str, progress: Progress, *, stale_only: bool = Fa
     return _linked(data, store, work)
 
 
-def check(data: str, store: str) -> None:
-    """Raise where nothing may be rebuilt now, or the store is not there."""
-    refuse_stopped(data, "graph rebuild")
-    stores.known(data, store)
-
-
 def _linked(data: str, name: str, work: Work[T], *, learns: bool = False) -> T:
-    check(data, name)
+    refuse_stopped(data, "graph rebuild")
+    stores.known(data, name)
 
-    async def done(opened: Stores) -> T:
-        store, embedder = opened.store(name), opened.providers.embedder()
-        made = resolved(store.db, embedder.fingerprint)
-        if learns:
-            learn(store, made, embedder)
-        return work(store, made, opened.providers.local())
-
-    return _alone(data, Settings.load(data, name), done)
-
-
-class Estimate(NamedTuple):
-    """Whom it is asked of, and about what it takes at most."""
-
-    provider: str
-    questions: int
-    tokens: int
-
-
-def estimate(data: str, store: str) -> Estimate:
-    """Say what `ask` would take. Raises UsageError where no model is configured, and Busy while a drain is at work."""
-    settings = _settings(data, store)
-
-    async def work(opened: Stores) -> Estimate:
-        found = [one.request for one in causes.questions(*opened.equipped(store))]
-        letters = sum(len(one.system) + len(one.user) for one in found)
-        tokens = letters // _CHARACTERS_A_TOKEN + _TOKENS_AN_ANSWER * len(found)
-        return Estimate(llm_in_force(settings)["provider"], len(found), tokens)
-
-    return _alone(data, settings, work)
-
-
-def ask(data: str, store: str, progress: causes.Progress) -> dict[str, int]:
-    """Ask about all memories that no model has compared yet; return how many answers and causes there were."""
-    settings = _settings(data, store)
-    usual = MOST if by_agent(settings) else settings["MEMMAN_DRAIN_CONCURRENCY"]
-    at_once = int(settings["MEMMAN_LLM_BATCH"] or usual)
-
-    async def work(opened: Stores) -> dict[str, int]:
-        asked = list(causes.questions(*opened.equipped(store)))
-        answered, found = await causes.ask(*opened.equipped(store), asked, at_once, progress)
-        return {"asked": answered, "causes": found}
-
-    return _alone(data, settings, work)
-
-
-def _settings(data: str, store: str) -> Settings:
-    check(data, store)
-    settings = Settings.load(data, store)
-    if llm_provider(settings) == "builtin":
-        raise UsageError("--with-model needs a model, and none is set up: the built-in one finds no causes")
-    return settings
-
-
-def _alone(data: str, settings: Settings, work: Callable[[Stores], Awaitable[T]]) -> T:
     async def done() -> T:
-        async with metered(data, settings) as opened:
-            return await work(opened)
+        async with metered(data, Settings.load(data, name)) as opened:
+            store, embedder = opened.store(name), opened.providers.embedder()
+            made = resolved(store.db, embedder.fingerprint)
+            if learns:
+                learn(store, made, embedder)
+            return work(store, made, opened.providers.local())
 
     with drain_lock(data):
         return asyncio.run(done())
 
 
 def _print_rebuilt(done: dict[str, Any]) -> None:
-    store, cost = done["store"], done.get("model")
+    store = done["store"]
     if "edges" in done:
         table([(kind, f"{one['added']} to add", f"{one['dropped']} to drop") for kind, one in done["edges"].items()])
         text(f"{counted(done['stale'], 'memory')} in store {store!r} would get other edges; nothing was changed")
-        if cost:
-            text(f"to be asked: {_taken(**cost)}")
-        return
-    text(f"rebuilt the edges of {counted(done['relinked'], 'memory')} in store {store!r}")
-    if cost:
-        text(f"{counted(done['asked'], 'answer')} of {cost['provider']}, {counted(done['causes'], 'causal edge')}")
+    else:
+        text(f"rebuilt the edges of {counted(done['relinked'], 'memory')} in store {store!r}")
 
 
 @graph.verb("rebuild", shows=_print_rebuilt)
 @click.option("--dry-run", is_flag=True, help="Say how many edges would be added and dropped; change nothing.")
 @click.option("--stale-only", is_flag=True, help="Look only at what an older version, or other vectors, have linked.")
-@click.option("--with-model", is_flag=True, help="Then ask the configured model what caused what.")
-def rebuild_verb(place: Place, *, dry_run: bool, stale_only: bool, with_model: bool) -> dict[str, Any]:
-    """Recompute all edges but causal and newer ones; those added by hand are kept.
-
-    With a model, causal edges are added where it names a cause among memories that no model has compared yet. It is
-    billed for that; the calls count in the ledger and within the daily budget, and the next run goes on from there.
-    """
+def rebuild_verb(place: Place, *, dry_run: bool, stale_only: bool) -> dict[str, Any]:
+    """Recompute all edges but causal and newer ones; those added by hand are kept."""
     data, store = place.data, place.name
-    cost = estimate(data, store) if with_model else None
-    told: dict[str, Any] = {"store": store} | ({"model": cost._asdict()} if cost else {})
     if dry_run:
         with bar("comparing", "nothing was changed") as progress:
-            return told | foreseen(data, store, progress, stale_only=stale_only)
-    if cost and cost.questions:
-        confirm(f"Ask {_taken(*cost)}?")
+            return {"store": store} | foreseen(data, store, progress, stale_only=stale_only)
     with bar("relinking", "what is done stays; `memman graph rebuild` goes on with the rest") as progress:
-        told["relinked"] = rebuild(data, store, progress, stale_only=stale_only)
-    if cost:
-        with bar("asking", "the answers are kept; the same command goes on with the rest") as progress:
-            told |= ask(data, store, progress)
-    return told
-
-
-def _taken(provider: str, questions: int, tokens: int) -> str:
-    return f"{provider} {counted(questions, 'question')}, about {tokens:,} tokens at most"
+        return {"store": store, "relinked": rebuild(data, store, progress, stale_only=stale_only)}

@@ -81,7 +81,6 @@ ASKED = {
     "backup restore": "except with --to",
     "config set": "for a provider, an endpoint and a key",
     "embed swap": "for a provider elsewhere",
-    "graph rebuild": "with --with-model, where there is something to ask",
     "import": "except with --dry-run",
     "insights archive": "with --least",
     "insights protect": "",

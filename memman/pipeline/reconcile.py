@@ -99,7 +99,7 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
     plan = replace(plan, local=local, candidates=candidates)
     plan = replace(plan, verdicts=_replaced(tools, plan)) if plan.note.hints.replaces else await _judged(tools, plan)
     plan = replace(plan, verdicts=(*plan.verdicts, *known(tools, plan)))
-    return await _with_rests(tools, _asked_again(tools, plan))
+    return await _with_rests(tools, plan)
 
 
 def _told(tools: Tools, plan: Plan) -> tuple[Verdict, ...]:
@@ -125,15 +125,10 @@ def _ended(plan: Plan) -> list[str]:
     return [uid for fact in plan.facts for uid, _ in fact.ends or ()]
 
 
-def compared(plan: Plan) -> Question | None:
+def _question(plan: Plan) -> Question | None:
     """Return the question what the facts do to the candidates near enough to any, and these; None without any."""
     offered = _offered(plan.facts, plan.candidates)
     return (_request(plan, offered), offered) if offered else None
-
-
-def causes(plan: Plan, offered: Sequence[Candidate], data: Mapping[str, Any]) -> tuple[Cause, ...]:
-    """Return what of an answer tells what caused what."""
-    return tuple(_causes(_open(plan.facts), offered, data))
 
 
 async def _judged(tools: Tools, plan: Plan) -> Plan:
@@ -143,7 +138,7 @@ async def _judged(tools: Tools, plan: Plan) -> Plan:
     """
     if any(fact.ends is not None for fact in plan.facts):
         return replace(plan, verdicts=await asyncio.to_thread(_told, tools, plan))
-    question = compared(plan)
+    question = _question(plan)
     if question is None:
         return plan
     request, offered = question
@@ -157,7 +152,7 @@ async def _judged(tools: Tools, plan: Plan) -> Plan:
 
 async def by_builtin(tools: Tools, plan: Plan) -> tuple[Verdict, ...]:
     """Return what the built-in model finds that the facts of a plan do to their candidates; costs nothing."""
-    question = compared(plan)
+    question = _question(plan)
     if question is None:
         return ()
     request, offered = question
@@ -170,17 +165,6 @@ async def _bearing(tools: Tools, request: Request) -> bool:
         return True
     judged = await asyncio.to_thread(tools.judge.compared, groups(request.payload), BEARS)
     return any(max(one.ends, one.same) >= BEARING for relations in judged for one in relations)
-
-
-def _asked_again(tools: Tools, plan: Plan) -> Plan:
-    """Put what the model found in a note in the place of what the judge had, but for what both say."""
-    facts = _open(plan.facts)
-    if not (plan.note.again and facts):
-        return plan
-    judged = {verdict.memory for verdict in plan.verdicts}
-    old = [uid for _, uid in tools.reader.found(plan.note.again) if uid not in judged]
-    replaced = (Verdict(min(facts), "UPDATE", uid, "the model was asked again") for uid in old)
-    return replace(plan, verdicts=(*plan.verdicts, *replaced))
 
 
 async def _with_rests(tools: Tools, plan: Plan) -> Plan:
@@ -261,7 +245,7 @@ def _day(moment: int) -> str:
 def _settled(plan: Plan, offered: Sequence[Candidate], reply: Reply) -> Plan:
     facts = _open(plan.facts)
     verdicts = tuple(_verdicts(facts, offered, reply.data))
-    return replace(plan, verdicts=verdicts, causes=causes(plan, offered, reply.data))
+    return replace(plan, verdicts=verdicts, causes=tuple(_causes(_open(plan.facts), offered, reply.data)))
 
 
 def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Verdict]:

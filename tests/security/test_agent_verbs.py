@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 
 import pytest
 
@@ -134,11 +133,6 @@ def _asking(box):
     other.mkdir(mode=0o700)
     (other / "env").touch(mode=0o600)
     (other / "env").write_text("MEMMAN_LLM_ENDPOINT=http://localhost:1\n")
-    both = box.data.parent / "both"
-    shutil.copytree(box.data, both)
-    (both / "env").touch(mode=0o600)
-    (both / "env").write_text("MEMMAN_LLM_ENDPOINT=http://localhost:1\n")
-    lines["graph rebuild"] = ["graph", "rebuild", "--with-model", "--data-dir", str(both)]
     lines["scan"] = ["scan", "--fix"]
     lines["scheduler queue purge"] = ["scheduler", "queue", "purge", "--parked"]
     run(box, [*lines["bootstrap"], "--dry-run"])  # as any verb that is run there, it keeps where that is
