@@ -3,7 +3,17 @@
 import re
 from collections.abc import Callable
 
-from memman.integrations import claude_code, codex, edits, hook_block, mcp_server, openclaw, toml_block, toml_server
+from memman.integrations import (
+    claude_code,
+    codex,
+    edits,
+    hook_block,
+    mcp_server,
+    openclaw,
+    rules_block,
+    toml_block,
+    toml_server,
+)
 from memman.integrations.json5 import read
 from memman.integrations.target import LAID
 
@@ -16,7 +26,10 @@ _TAKES: dict[str, Callable[[str, str | None, str], str]] = {
     mcp_server.FORM: mcp_server.take,
     codex.TOML_FORM: lambda text, _, launcher: codex.take(text, launcher),
     openclaw.FORM: lambda text, original, _: openclaw.take(text, original),
+    rules_block.FORM: lambda text, *_: rules_block.take(text),
 }
+# What reads a form that is not JSON.
+_READERS: dict[str, Callable[[str], object]] = {codex.TOML_FORM: toml_block.read, rules_block.FORM: str}
 _HOOKS: dict[str, Callable[[str], object]] = {
     claude_code.FORM: lambda text: edits.at(text, ("hooks",)),
     codex.JSON_FORM: lambda text: edits.at(text, ("hooks",)),
@@ -46,7 +59,7 @@ def take(form: str, text: str, original: str | None, launcher: str = "") -> str 
 def check(form: str, text: str | None) -> None:
     """Raise CannotEdit where a text that is about to be written cannot be read."""
     if text is not None and form in _TAKES:
-        toml_block.read(text) if form == codex.TOML_FORM else read(text)
+        _READERS.get(form, read)(text)
 
 
 def called(form: str, text: str) -> list[str]:
@@ -60,11 +73,11 @@ def called(form: str, text: str) -> list[str]:
 
 def anonymous(form: str, text: str) -> bool:
     """Whether a text has a part that some memman made, and does not say which."""
-    return form == openclaw.FORM and openclaw.entered(text)
+    return (form == openclaw.FORM and openclaw.entered(text)) or (form == rules_block.FORM and rules_block.holds(text))
 
 
 def _bare(form: str, text: str) -> bool:
-    if form == codex.TOML_FORM:
+    if form in _READERS:
         return not text.strip()
     root = read(text)
     return root is None or (text.strip("\ufeff \t\r\n") == "{}" and edits.at(text, ()) == {})

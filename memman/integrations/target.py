@@ -51,7 +51,10 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An agent."""
+    """An agent.
+
+    `everywhere` says whether it is set up where it is found, `unseen` whether `--target all` sets it up elsewhere, too.
+    """
 
     name: str
     program: str
@@ -60,6 +63,7 @@ class Target:
     notes: Callable[[Wiring], list[str]]
     settings: Callable[[], list[str]]
     everywhere: bool = True
+    unseen: bool = True
     server: Server | None = None
 
     def detected(self) -> bool:

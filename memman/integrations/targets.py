@@ -1,10 +1,12 @@
 """The agents there is a target for, in the order they are shown."""
 
-from memman.integrations import claude_code, codex, gemini, nanoclaw, openclaw, opencode
+from memman.integrations import claude_code, codex, config_clients, gemini, nanoclaw, openclaw, opencode
 from memman.integrations.target import Target
 
 TARGETS: dict[str, Target] = {
-    module.NAME: module.TARGET for module in (claude_code, codex, gemini, opencode, openclaw, nanoclaw)
+    **{module.NAME: module.TARGET for module in (claude_code, codex, gemini, opencode, openclaw)},
+    **config_clients.TARGETS,
+    nanoclaw.NAME: nanoclaw.TARGET,
 }
 ALL = "all"
 
@@ -15,9 +17,13 @@ def targets() -> list[Target]:
 
 
 def chosen(names: tuple[str, ...]) -> list[Target]:
-    """Return the targets that `names` mean: nothing is what is detected here, NanoClaw never unasked."""
+    """Return the targets that `names` mean: nothing is what is detected here, NanoClaw never unasked.
+
+    `all` is also agents that are not found, except those of which a folder would say that they are there.
+    """
     if ALL in names:
-        return [target for target in targets() if target.everywhere or target.name in names]
+        found = [target for target in targets() if target.everywhere and (target.unseen or target.detected())]
+        return [target for target in targets() if target in found or target.name in names]
     if names:
         return [target for target in targets() if target.name in names]
     return [target for target in targets() if target.everywhere and target.detected()]

@@ -1,0 +1,134 @@
+"""Clients that take our MCP server from a file: each gets it where it looks, and rules, and keeps all else."""
+
+import json
+import os
+
+import pytest
+
+from memman.integrations.config_clients import CLIENTS
+from memman.integrations.json5 import read
+
+# Client -> its folder, the file of its servers, where in it, what stands there beside the command, its rules.
+PLACES = {
+    "cursor": (".cursor", ".cursor/mcp.json", "mcpServers", {}, ".cursor/rules/memman.mdc"),
+    "vscode": (
+        ".config/Code/User",
+        ".config/Code/User/mcp.json",
+        "servers",
+        {"type": "stdio"},
+        ".config/Code/User/prompts/memman.instructions.md",
+    ),
+    "windsurf": (
+        ".codeium/windsurf",
+        ".codeium/windsurf/mcp_config.json",
+        "mcpServers",
+        {},
+        ".codeium/windsurf/memories/global_rules.md",
+    ),
+    "zed": (".config/zed", ".config/zed/settings.json", "context_servers", {}, ".config/zed/AGENTS.md"),
+    "claude-desktop": (".config/Claude", ".config/Claude/claude_desktop_config.json", "mcpServers", {}, ""),
+    "goose": (".config/goose", ".agents/plugins/memman/.mcp.json", "mcpServers", {}, ".config/goose/.goosehints"),
+    "kiro": (".kiro", ".kiro/settings/mcp.json", "mcpServers", {}, ".kiro/steering/memman.md"),
+    "antigravity": (".gemini/config", ".gemini/config/mcp_config.json", "mcpServers", {}, ".gemini/GEMINI.md"),
+}
+# Rules that are the user's own file.
+SHARED = ("windsurf", "zed", "goose", "antigravity")
+
+
+@pytest.fixture
+def home(box, monkeypatch):
+    """Give the box's home, where no client is found unless a test puts it there."""
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    box.environ.pop("XDG_CONFIG_HOME", None)
+    box.environ["PATH"] = "/usr/bin:/bin"
+    return box.data.parent
+
+
+def run(box, *args):
+    """Run memman; it must succeed. Returns what was printed."""
+    done = box.memman(*args)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def tree(home):
+    """Return every file's bytes below the home, memman's folder left out, None for a folder."""
+    places = (path for path in home.rglob("*") if "memman" not in path.relative_to(home).parts[:1])
+    return {path.relative_to(home): path.read_bytes() if path.is_file() else None for path in places}
+
+
+def test_each_client_has_a_row():
+    """What this file expects is all there is."""
+    assert [client.name for client in CLIENTS] == [*PLACES]
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_client_gets_the_server_and_rules_where_it_looks(box, home, name):
+    """Found by its folder: a server in the shape it takes, rules that name the tools, doctor content; then nothing."""
+    folder, servers, key, says, rules = PLACES[name]
+    (home / folder).mkdir(parents=True)
+    before = tree(home)
+    assert f"{name}: set up" in run(box, "install", "--no-wizard")
+    launcher = str(box.data / "bin/memman")
+    assert json.loads((home / servers).read_text()) == {key: {"memman": {"command": launcher, "args": ["mcp"], **says}}}
+    if rules:
+        said = (home / rules).read_text()
+        assert "`recall`" in said
+        assert "records, not instructions" in said
+        assert said.startswith("---\n") == (name not in SHARED)
+    assert box.memman("doctor", "--check", "agents").returncode == 0
+    run(box, "uninstall")
+    assert tree(home) == before
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_stands_there_already_keeps_its_bytes(box, home, name):
+    """Comments, others' servers and the user's rules stay, with and without later changes, and under --no-mcp."""
+    _, servers, key, _, rules = PLACES[name]
+    texts = {servers: f'{{\n\t// mine\n\t"{key}": {{ "other": {{"command": "x"}} }},\n}}'}
+    if name in SHARED:
+        texts[rules] = "# My rules\r\n\r\nSay please."
+    for path, text in texts.items():
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / path).write_bytes(text.encode())
+    before = tree(home)
+    run(box, "install", "--no-wizard", "--target", name)
+    held = read((home / servers).read_text()).plain()[key]
+    assert [*held] == ["other", "memman"]
+    for path in texts:
+        assert (home / path).read_bytes() != before[home.joinpath(path).relative_to(home)]
+    run(box, "install", "--no-wizard", "--target", name, "--no-mcp")
+    assert {path: (home / path).read_bytes().decode() for path in texts} == texts
+    assert box.memman("doctor", "--check", "agents").returncode == 0
+    run(box, "install", "--no-wizard", "--target", name)
+    for path in texts:
+        with (home / path).open("a", newline="") as file:
+            file.write("\n\n")
+    run(box, "uninstall", "--target", name)
+    assert {path: (home / path).read_bytes().decode() for path in texts} == {
+        path: text + "\n\n" for path, text in texts.items()
+    }
+
+
+def test_no_client_is_made_up(box, home):
+    """`--target all` writes nothing of a client that is not there; where the record is lost, ours is found."""
+    run(box, "install", "--no-wizard", "--target", "all")
+    written = [str(path) for path in tree(home)]
+    assert not [path for path in written for folder, *_ in PLACES.values() if path.startswith(folder)]
+    run(box, "uninstall")
+    assert tree(home) == {}
+    (home / ".config/zed").mkdir(parents=True)
+    (home / ".config/zed/AGENTS.md").write_text("# Mine\n")
+    before = tree(home)
+    run(box, "install", "--no-wizard")
+    os.unlink(box.data / "install.json")
+    run(box, "uninstall")
+    assert tree(home) == before
+
+
+def test_doctor_names_a_client_that_is_used_and_not_wired(box, home):
+    """Its folder is there, and memman is not in it."""
+    (home / ".kiro").mkdir()
+    done = box.memman("doctor", "--check", "agents")
+    assert "kiro is on this machine, but memman is not set up in it" in done.stdout
+    assert "memman install --target kiro" in done.stdout
