@@ -72,6 +72,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "scan": ("scan", "Search everything stored for secrets; --fix removes them"),
     "log": ("log", "Show what was done to memories, what was learned, by which sessions, and what it cost"),
     "handover": ("handover", "Take up what the last session in this repository left"),
+    "wiki": ("wiki", "Show what memory knows by topic, or write it as a folder of pages"),
     "embed": ("embed", "Show and change the embedding model"),
     "hook": ("plain", "Handle an agent's hook event: JSON in, JSON or nothing out; never fails"),
     "mcp": ("mcp", "Offer memory to an agent as tools, by the Model Context Protocol"),
@@ -88,7 +89,7 @@ FIRST = """remember recall show list log replace forget undo purge review rule s
     config"""
 MORE = {
     "More": """bootstrap handover store sync team backup embed migrate graph scheduler repair scan audit lint
-        uninstall insights page self-update""",
+        uninstall insights page wiki self-update""",
     "For agents and shells": "hook mcp prime guide version completion help",
 }
 # Set by `help --all`.

@@ -47,6 +47,7 @@ class Upkeep:
         if not (left or unseen or self.stopping()):
             self.queue.set_meta(PASSED_OVER, " ".join(lagging(self.data)))
         if not self.stopping():
+            self._topics_found()
             self._backed_up()
             self._exported()
 
@@ -125,6 +126,15 @@ class Upkeep:
                     counts = f"{done.said} said, {done.taken} taken in, {done.retired} retired"
                     self.log.write("synced", store=name, values=counts, troubles=done.troubles)
             self._tick()
+
+    def _topics_found(self) -> None:
+        """Find out what the memories of each store are about, where they have changed."""
+        from memman.upkeep.topics import refresh
+
+        for name in self._names(all_stores=True):
+            with suppress(MemmanError):
+                refresh(self.stores.here(name), self.stores.providers.local())
+                self._tick()
 
     def _backed_up(self) -> None:
         """Take a backup where one is due; one that fails is logged, and doctor sees it."""

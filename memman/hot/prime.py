@@ -17,19 +17,19 @@ from memman.hot.wire import parsed
 from memman.model.text import SHORT_ID, day, plain, replaced
 from memman.model.vocabulary import WISH
 from memman.recall.hit import Hit
-from memman.recall.labels import UNCONFIRMED, labelled
+from memman.recall.labels import UNCONFIRMED
+from memman.recall.page import newest
 from memman.recall.render import tokens
-from memman.recall.supersede import chain, marked
 from memman.sqlite import TranslatedErrors, open_reader, there
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.topics import kept as kept_topics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from memman.config.scope import Here
-    from memman.store import MemoryRow
 
 BUDGET = 1_500
 # Parts of the room beside the guide, in hundredths: of the user's rules; then of what they leave, of the user's wishes,
@@ -42,13 +42,14 @@ _LONGEST, _LONGEST_BEFORE = 200, 80
 AGENTS = 2
 # Characters of an id.
 _ID = 6
-# Memories that are looked at, and names told of those that there is no room for.
-_MOST, _NAMES = 100, 12
+# Memories that are looked at, and names told: of topics, or of those memories that there is no room for.
+_MOST, _NAMES = 100, 24
 # In how many sessions recall may have shown a memory for it to count; two weigh as much as a step of importance.
 _USES = 4
 _RULES_HEAD = "Rules that the user set, word for word; nobody else can (id: text):"
 _HEAD = "Memories of earlier sessions; behind each its day and id."
 _ALSO = "Also known: "
+_TOPICS = "Topics (`{} wiki show NAME` prints all that is kept on one): "
 _FAILED = "memman scheduler queue failed"
 _PARTS = (
     "What this user asked for before; follow it unless they say otherwise now:",
@@ -74,7 +75,7 @@ def block(data: str, store: str, here: "Here", *, says: str = NOTED, session: st
     ruled = _ruled(data, store, here, room * RULES // 100)
     if ruled:
         text += "\n" + framed(_RULES_HEAD, ruled, RULES_TAG)
-    kinds, left = standing(data, store, here, session)
+    kinds, left, topics = _known(data, store, here, session)
     if left:
         more = "".join(f", {name} {n}" for name, n in zip(("replaced", "in review"), left[1:], strict=True) if n)
         text += f"\nkept last time: {left[0]}{more} ({program} log --session last)\n"
@@ -84,7 +85,10 @@ def block(data: str, store: str, here: "Here", *, says: str = NOTED, session: st
     for title, hits in zip(_PARTS, kinds, strict=False):
         held = [chosen[hit.row.uid] for hit in hits if hit.row.uid in chosen]
         lines += [title, *held] if held else []
-    lines += _also([hit for hits in kinds for hit in hits if hit.row.uid not in chosen])
+    if topics:
+        lines.append(f"{_TOPICS.format(program)}{', '.join(topics)}")
+    else:
+        lines += _also([hit for hits in kinds for hit in hits if hit.row.uid not in chosen])
     return (f"{text}\n{framed(_HEAD, lines)}" if chosen else text), chosen
 
 
@@ -175,16 +179,23 @@ def standing(
     What a person protected comes first, then of wishes what holds everywhere. Behind that, how many memories the last
     session here left and replaced, and left in review, if no `session` was told that before.
     """
+    return _known(data, store, here, session)[:2]
+
+
+def _known(
+    data: str, store: str, here: "Here", session: str
+) -> tuple[list[list[Hit]], tuple[int, int, int] | None, list[str]]:
+    """Return what holds here, what the last session left, and the names of topics."""
     path = store_path(data, store)
     with TranslatedErrors(path):
         reader = SqliteReader.open(path)
         if reader is None:
-            return [], None
+            return [], None, []
         scopes = reader.scopes(here, inside=True)
         protected = reader.protected(TRUSTED, _MOST, scopes)
         weighty = [reader.standing(TRUSTED, _MOST, scopes, wishes=wishes, uses=_USES) for wishes in (True, False)]
         rows = {row.id: row for some in (protected, *weighty) for row in some}
-        hits = _newest(reader, [*rows.values()], Filters(scopes=scopes))
+        hits = newest(reader, [*rows.values()], Filters(scopes=scopes))
         # What an agent says against what people stand behind waits until somebody bears it out.
         against = reader.contradicts([hit.id for hit in hits])
         hits = [hit for hit in hits if hit.id not in against]
@@ -193,13 +204,14 @@ def standing(
         hits = [hit.having(aside=_aside(ends.get(hit.id), before.get(hit.id))) for hit in hits]
         here_only = {memory for memory, (place, _) in reader.scope_of(ids).items() if place}
         left = _left(reader, data, store, here, session) if session else None
+        topics = [harmless(plain(one.name)) for one in kept_topics(reader.db, here, TRUSTED)[:_NAMES]]
         reader.close()
     kinds: list[list[Hit]] = [[], [], [], []]
     for hit in hits:
         kinds[_kind(hit)].append(hit)
     first = {row.id for row in protected}
     kinds[0].sort(key=lambda hit: (hit.id not in first, hit.id in here_only))
-    return kinds, left
+    return kinds, left, topics
 
 
 def _left(reader: SqliteReader, data: str, store: str, here: "Here", session: str) -> tuple[int, int, int] | None:
@@ -223,21 +235,6 @@ def _aside(ends_at: int | None, before: str | None) -> tuple[str, ...]:
 def _kind(hit: Hit) -> int:
     wish = hit.standing == HOLDS and hit.row.category == WISH and hit.row.source == USER
     return 0 if wish else 1 + hit.standing
-
-
-def _newest(reader: SqliteReader, rows: "list[MemoryRow]", filters: Filters) -> list[Hit]:
-    """Put the newer one before each memory that is maybe replaced, which says so."""
-
-    def trusted(ids: "Iterable[int]") -> "list[MemoryRow]":
-        ids = reader.filtered(ids, filters)
-        ids -= reader.unconfirmed(ids)
-        return [row for row in reader.shown_rows(sorted(ids)) if row.source in TRUSTED]
-
-    known = marked(reader, (Hit(row, score=0.0, confidence=1.0) for row in rows), trusted, None, filters.scopes)
-    told = labelled(reader, [*known.values()], time.time_ns() // 1_000_000)
-    known = {hit.row.uid: hit for hit in told}
-    placed = (one for row in rows for one in reversed(chain(known[row.uid], known)))
-    return [one for one in {one.row.uid: one for one in placed}.values() if not one.ended]
 
 
 def fitting(kinds: "Sequence[Sequence[Hit]]", room: int) -> dict[str, str]:

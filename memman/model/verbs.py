@@ -59,6 +59,8 @@ ALLOWED = frozenset(
         "store list",
         "team members",
         "version",
+        "wiki list",
+        "wiki show",
     }
 )
 

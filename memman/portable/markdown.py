@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -90,7 +90,7 @@ def said(body: str) -> str:
 def is_edited(text: str) -> bool:
     """Whether a person has changed what a file says."""
     about, body = front.parted(text)
-    return about.get("digest") != _digest(said(body))
+    return about.get("digest") != digest(said(body))
 
 
 def _stored(text: str) -> str:
@@ -118,10 +118,10 @@ def _files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     for one in shown:
         if one["superseded_by"] in names:
             before.setdefault(one["superseded_by"], []).append(one["uid"])
-    folders = _folders(shown)
+    places = folders(one["scope"][0] for one in shown)
     for one in shown:
         repository, path = one["scope"]
-        place = folders[repository] + (f"/{_plain(path, '/')}" if path else "")
+        place = places[repository] + (f"/{slug(path, '/')}" if path else "")
         yield f"{place}/{names[one['uid']]}.md", _text(one, names, before.get(one["uid"], []))
 
 
@@ -151,7 +151,7 @@ def _text(one: Mapping[str, Any], names: Mapping[str, str], before: list[str]) -
     about |= {"superseded_by": _link(names[heir])} if heir in names else {}
     about |= {"supersedes": [_link(names[uid]) for uid in before]} if before else {}
     edges = {f"- {_link(names[other])} ({kind})" for other, kind in one["links"] if other in names}
-    about |= {"digest": _digest(one["text"].strip())}
+    about |= {"digest": digest(one["text"].strip())}
     return front.written(about, one["text"].strip() + (_BESIDE + "\n".join(sorted(edges)) if edges else ""))
 
 
@@ -163,20 +163,20 @@ def _until(one: Mapping[str, Any]) -> dict[str, Any]:
     return told | ({"labels": labels} if labels else {})
 
 
-def _folders(shown: list[dict[str, Any]]) -> dict[str, str]:
+def folders(repositories: Iterable[str]) -> dict[str, str]:
     """Name the folder of each repository; of two that are called alike the later has more to its name."""
     found = {"": PERSONAL}
-    for whose in dict.fromkeys(one["scope"][0] for one in shown):
-        name = _plain(label(whose, "")) or "repository"
-        found.setdefault(whose, f"{name}-{_digest(whose)}" if name in found.values() else name)
+    for whose in repositories:
+        name = slug(label(whose, "")) or "repository"
+        found.setdefault(whose, f"{name}-{digest(whose)}" if name in found.values() else name)
     return found
 
 
 def _name(one: Mapping[str, Any]) -> str:
-    return f"{_plain(one['text'])[:_NAMED].strip('-')}-{one['uid'][:SHORT_ID]}".strip("-")
+    return f"{slug(one['text'])[:_NAMED].strip('-')}-{one['uid'][:SHORT_ID]}".strip("-")
 
 
-def _plain(text: str, kept: str = "") -> str:
+def slug(text: str, kept: str = "") -> str:
     """Write a text as a part of a path: letters, digits and hyphens."""
     parts = (re.sub(r"[^\w]+", "-", part).strip("-_") for part in (text.split(kept) if kept else [text]))
     return kept.join(filter(None, parts)).casefold()
@@ -186,5 +186,6 @@ def _link(name: str) -> str:
     return f"[[{name}]]"
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """Return what tells a text from others."""
     return blake2b(text.encode(), digest_size=4).hexdigest()

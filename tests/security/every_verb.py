@@ -128,6 +128,9 @@ CALLS: dict[str, tuple[str, ...]] = {
     "uninstall": (),
     "team unshare": ("{memory}",),
     "version": (),
+    "wiki build": ("{folder}",),
+    "wiki list": (),
+    "wiki show": ("Billing",),
 }
 # The same with an option that changes what they may do.
 MORE = {"doctor": ("--billable",), "forget": ("--undo",), "insights reinstate": ("--undo",), "scan": ("--fix",)}

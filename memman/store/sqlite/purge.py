@@ -11,7 +11,7 @@ import apsw
 from memman.model.records import Note
 from memman.model.vocabulary import REPLACED, UNDONE
 from memman.sqlite import LISTED, id_list
-from memman.store.sqlite import index, record_log, rules
+from memman.store.sqlite import index, record_log, rules, topics
 from memman.store.sqlite.unit import SqliteUnit
 
 OUTCOME = "purged"
@@ -47,8 +47,9 @@ def close(unit: SqliteUnit, note: Note, at: int) -> None:
 
 
 def _forget_waiting(db: apsw.Connection) -> None:
-    """Drop what undos keep of notes that waited: any may say what is purged."""
+    """Drop what undos keep of notes that waited, and topics: any may say what is purged."""
     db.execute("DELETE FROM meta WHERE key GLOB ?", (UNDONE + "*",))
+    topics.drop(db)
 
 
 def _mark(unit: SqliteUnit, note: str, at: int) -> None:

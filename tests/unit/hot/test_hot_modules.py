@@ -180,7 +180,8 @@ PRIME = SEARCH - {"memman.recall.query"} | frozenset(
     """
     memman.config.command memman.config.ignore memman.config.schedule
     memman.hot.attended memman.hot.frame memman.hot.guide memman.hot.prime memman.model
-    memman.model.noted memman.model.vocabulary memman.sqlite memman.store.filters memman.store.sqlite.standing
+    memman.model.noted memman.model.vocabulary memman.recall.page memman.sqlite memman.store.filters
+    memman.store.sqlite.standing memman.store.sqlite.topics
     """.split()
 )
 HOOKS = {

@@ -1,0 +1,229 @@
+"""A store's pages as a folder of Markdown, a page a topic, for people: only what has changed is written.
+
+The folder is of the Open Knowledge Format: front matter with a type, an `index.md` in each folder, a `log.md` beside
+the first. A line ends in the id of its memory. A page that a person has edited is left as it is until what they wrote
+has come in (`memman import`).
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memman.belief import IMPORT, UNTRUSTED, USER, sourced
+from memman.config.places import fsync_folder, make_folder, put_file, store_path, text_at
+from memman.config.scope import PERSONAL, label
+from memman.model.errors import CannotWrite, UsageError
+from memman.model.moments import iso
+from memman.model.text import SHORT_ID, day, plain, replaced
+from memman.portable import front, notes
+from memman.portable.incoming import Format, Found, Item
+from memman.portable.markdown import Refreshed, digest, folders, slug
+from memman.recall.hit import Hit
+from memman.recall.page import page
+from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.topics import kept
+
+NAME = "wiki"
+# The type of our pages, and the page of what is under no topic.
+_TYPE, _REST = "Memory page", "Everything else"
+_INDEX, _LOG = "index.md", "log.md"
+# Characters of a line, and days of the log.
+_WIDE, _DAYS = 65_536, 400
+_LINE = re.compile(r"^- (.*?)(?: \*\([^()]*\)\*)?(?: \^([0-9a-f]{8,32}))?\s*$")
+_CURRENT = (
+    "SELECT s.repository, m.id FROM memory m JOIN scoped ON scoped.memory = m.id JOIN scope s ON s.id = scope"
+    " WHERE m.status = 'current' ORDER BY s.repository, m.id"
+)
+_LEARNED = (
+    "SELECT uid, text, valid_from, retired_at, superseded_by FROM memory WHERE status IN ('current', 'superseded')"
+)
+# What Markdown would take for HTML, or for a picture to fetch.
+_ACTIVE = {"<": "&lt;", "![": "!\\["}
+_LACKS = (
+    "lines taken away: `memman forget` hides memories",
+    "changes of the front matter, of headings and of the index",
+)
+
+
+def build(data: str, store: str, folder: str) -> Refreshed:
+    """Bring a folder up to what a store knows, but for pages with edits that are not stored. Raises CannotWrite."""
+    folder = os.path.abspath(folder)
+    with Catalogue.open(store_path(data, store)) as catalogue:
+        files = dict(_files(catalogue))
+        try:
+            make_folder(folder)
+            _refuse_others(folder)
+            edited = {*_strangers(folder, files)} | {
+                path for path, text in _ours(folder) if not _stored(catalogue, text)
+            }
+            return _refreshed(folder, files, edited)
+        except OSError as error:
+            raise CannotWrite(f"{folder} could not be written ({error.strerror})") from error
+
+
+def _refuse_others(folder: str) -> None:
+    """Raise UsageError where a folder has files, and none of ours."""
+    if os.listdir(folder) not in ([], [".git"]) and next(_ours(folder), None) is None:
+        raise UsageError(f"{folder} has files, and no pages of memman: name a new folder")
+
+
+def _strangers(folder: str, files: Iterable[str]) -> Iterator[str]:
+    """Yield the files in the place of a page that are none of ours."""
+    for path in (f"{folder}/{name}" for name in files if os.path.basename(name) not in {_INDEX, _LOG}):
+        if (text := text_at(path)) and front.parted(text)[0].get("type") != _TYPE:
+            yield path
+
+
+def _refreshed(folder: str, files: Mapping[str, str], edited: Collection[str]) -> Refreshed:
+    written, removed = [], []
+    for name, text in files.items():
+        path = f"{folder}/{name}"
+        if path not in edited and text_at(path) != text:
+            put_file(path, text)
+            written.append(path)
+    for path, _ in [*_ours(folder)]:
+        if os.path.relpath(path, folder) not in files and path not in edited:
+            os.unlink(path)
+            removed.append(path)
+    for place in {os.path.dirname(path) for path in removed}:
+        fsync_folder(place)
+    return Refreshed(tuple(written), tuple(removed), tuple(sorted(edited)))
+
+
+def _ours(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield (path, text) of the pages below a folder."""
+    for place, below, names in os.walk(folder):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        for name in sorted(names):
+            text = text_at(f"{place}/{name}") if name.endswith(".md") else ""
+            if front.parted(text)[0].get("type") == _TYPE:
+                yield f"{place}/{name}", text
+
+
+def _files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """Yield (path below the folder, text) of each page, each index and the log."""
+    rows: dict[str, list[int]] = {}
+    for repository, memory in catalogue.reader.db.execute(_CURRENT):
+        rows.setdefault(repository, []).append(memory)
+    topics: dict[str, list[tuple[str, list[int]]]] = {}
+    for topic in kept(catalogue.reader.db):
+        topics.setdefault(topic.repository, []).append((topic.name, topic.ids))
+    index, places = ["# Memory", ""], folders(rows)
+    for repository, ids in rows.items():
+        pages = dict(_pages(catalogue, repository, ids, topics.get(repository, [])))
+        called = places[repository]
+        listed = [f"- [{title}]({name}) - {count} lines" for name, (title, _, count) in pages.items()]
+        yield f"{called}/{_INDEX}", "\n".join([f"# {_title(repository)}", "", *listed, ""])
+        for name, (_, text, _) in pages.items():
+            yield f"{called}/{name}", text
+        index.append(f"- [{_title(repository)}]({called}/{_INDEX}) - {len(pages)} pages, {len(ids)} memories")
+    yield _INDEX, "\n".join([*index, f"- [Log]({_LOG}) - what was learned and replaced, the newest day first", ""])
+    yield _LOG, _log(catalogue)
+
+
+def _pages(
+    catalogue: Catalogue, repository: str, ids: Sequence[int], topics: Sequence[tuple[str, list[int]]]
+) -> Iterator[tuple[str, tuple[str, str, int]]]:
+    """Yield (file, (title, text, lines)) of a repository's pages, those of topics by name, the rest last."""
+    told = {memory for _, some in topics for memory in some}
+    rest = [memory for memory in ids if memory not in told]
+    held = catalogue.reader.holding(repository) | catalogue.reader.holding("")
+    names = set[str]()
+    for title, some in [*sorted(topics, key=lambda one: one[0].casefold()), (_REST, rest)]:
+        hits = page(catalogue.reader, some, held, UNTRUSTED)
+        if not hits:
+            continue
+        name = slug(title) or "topic"
+        name = f"{name}-{digest(title)}" if name in names or f"{name}.md" in {_INDEX, _LOG} else name
+        names.add(name)
+        yield f"{name}.md", (title, _page(title, repository, hits), len(hits))
+
+
+def _page(title: str, repository: str, hits: Sequence[Hit]) -> str:
+    lines = [_line(hit) for hit in hits]
+    about: dict[str, Any] = {
+        "type": _TYPE,
+        "title": title,
+        "description": f"{title} in {_title(repository)}: what memory keeps",
+        "timestamp": iso(max(hit.row.recorded_at for hit in hits)),
+        "repository": repository,
+        "sources": [hit.row.uid for hit in hits],
+        "lines": [digest(line) for line in lines],
+    }
+    return front.written(about, "\n".join([f"# {title}", "", *lines]))
+
+
+def _line(hit: Hit) -> str:
+    """Write a memory as a line: what it says, whose word it is, since when, what speaks against it, and its id."""
+    marks = [sourced(hit.row.source, verified=hit.verified), day(hit.row.valid_from), *hit.labels]
+    if hit.maybe_replaced_by:
+        marks.append(replaced(hit.maybe_replaced_by, hit.until))
+    said = ", ".join(mark.replace("(", "").replace(")", "") for mark in marks)
+    return f"- {_shown(hit.row.text)} *({said})* ^{hit.row.uid[:SHORT_ID]}"
+
+
+def _shown(text: str) -> str:
+    text = plain(text, _WIDE)
+    for active, inert in _ACTIVE.items():
+        text = text.replace(active, inert)
+    return text
+
+
+def _log(catalogue: Catalogue) -> str:
+    """Write what was learned and replaced, by day, the newest first."""
+    rows: list[Any] = catalogue.reader.db.execute(f"{_LEARNED} ORDER BY id DESC").fetchall()
+    days: dict[str, list[str]] = {}
+    for uid, text, began, ended, heir in rows:
+        days.setdefault(day(began), []).append(f"- **Learned** {_shown(text)} `{uid[:SHORT_ID]}`")
+        if heir and ended:
+            days.setdefault(day(ended), []).append(f"- **Replaced** ~~{_shown(text)}~~ `{uid[:SHORT_ID]}`")
+    parts = [f"## {one}\n\n" + "\n".join(days[one]) for one in sorted(days, reverse=True)[:_DAYS]]
+    return "\n\n".join(["# Log", *parts]) + "\n"
+
+
+def _items(text: str) -> Iterator[Item]:
+    """Yield what a person wrote on a page: lines that we did not. A changed one replaces its memory."""
+    about, body = front.parted(text)
+    ours, uids = about.get("lines", []), about.get("sources", [])
+    repository = str(about.get("repository", ""))
+    for line in filter(str.strip, body.split("\n")):
+        if line.startswith("#") or digest(line) in ours:
+            continue
+        match = _LINE.match(line)
+        said, part = (match[1], match[2]) if match else (line.strip(), "")
+        for active, inert in _ACTIVE.items():
+            said = said.replace(inert, active)
+        uid = next((uid for uid in uids if part and uid.startswith(part)), "")
+        scope, source = "" if repository else PERSONAL, USER if uid else IMPORT
+        yield Item(said, key=f"{uid}\n{said}", source=source, repository=repository, scope=scope, edits=uid)
+
+
+def _stored(catalogue: Catalogue, text: str) -> bool:
+    """Whether all that a person wrote on a page is stored, or there is nothing of the kind."""
+    items = [*_items(text)]
+    if not items:
+        return True
+    reader = catalogue.reader
+    texts = {_shown(said) for (said,) in reader.db.execute("SELECT text FROM memory")}
+    names = [{notes.uid(NAME, replace(item, lifted=lifted)) for lifted in (False, True)} for item in items]
+    return all(
+        _shown(item.text) in texts or any(map(reader.has_receipt, some))
+        for item, some in zip(items, names, strict=True)
+    )
+
+
+def _fits(path: str) -> bool:
+    return os.path.isdir(path) and next(_ours(path), None) is not None
+
+
+def _read(path: str) -> Found:
+    return Found(tuple(item for _, text in _ours(path) for item in _items(text)), _LACKS)
+
+
+FORMAT = Format(NAME, "pages that memman wrote: what was edited", _fits, _read, personal=True)
+
+
+def _title(repository: str) -> str:
+    return label(repository, "") or PERSONAL

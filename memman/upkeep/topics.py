@@ -1,0 +1,129 @@
+"""Finding what the memories of each repository are about, without a model: a name that several of them share.
+
+A name is a word, or what is known as a name, that at least LEAST memories have, that few others have, and whose
+memories are more alike in meaning than any memories of the repository are. No list says which words are names.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memman.embed import LocalEmbedder
+from memman.model.terms import STOPWORDS, folded, stem, words
+from memman.model.text import plain
+from memman.secrets import SCREEN, screened
+from memman.sqlite import TranslatedErrors
+from memman.store.sqlite import topics, vectors
+from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.topics import KEY, LEAST
+
+# Memories of a repository that are looked at, the newest; topics that one has; memories of a topic.
+_MOST, _TOPICS, _UNDER = 2_000, 24, 24
+# The part of a repository's memories that a topic has at most, or so many; characters of a name.
+_SHARE, _FEW, _NAMED = 0.2, 5, (3, 32)
+# Counted up where topics are to be found anew in what has not changed.
+_RULES = 1
+# How much more alike a topic's memories are than those of the repository at large (mean cosine), and how many of them
+# no weightier topic has.
+_ALIKE, _NEW = 0.16, 2
+_CURRENT = (
+    "SELECT m.id, m.text, m.entities FROM scope s JOIN scoped ON scope = s.id JOIN memory m ON m.id = memory"
+    " WHERE s.repository = ? AND m.status = 'current' ORDER BY m.id DESC LIMIT ?"
+)
+Matrix = npt.NDArray[np.float32]
+
+
+class Group(NamedTuple):
+    """Memories that share a name, by their places in the list; how alike they are, whether it is known as a name."""
+
+    name: str
+    members: frozenset[int]
+    alike: float
+    known: bool
+
+
+def refresh(store: SqliteStore, embedder: LocalEmbedder) -> bool:
+    """Make the topics anew of each repository whose memories have changed; return whether there were any."""
+    with TranslatedErrors(store.path):
+        now = {whose: f"{state} {_RULES} {SCREEN}" for whose, state in topics.states(store.db).items()}
+        sql = "SELECT substr(key, ?), value ->> '$.state' FROM meta WHERE key GLOB ?"
+        before = dict(store.db.execute(sql, (len(KEY) + 1, KEY + "*")))
+        changed = [whose for whose in {*now, *before} if now.get(whose) != before.get(whose)]
+        made = {whose: _made(store, embedder, whose) for whose in changed if whose in now}
+    if changed:
+        with store.unit() as unit:
+            for whose in changed:
+                said = {"state": now[whose], "topics": made[whose]} if whose in made else None
+                unit.set_meta(KEY + whose, json.dumps(said, ensure_ascii=False) if said else None)
+    return bool(changed)
+
+
+def _made(store: SqliteStore, embedder: LocalEmbedder, repository: str) -> list[dict[str, Any]]:
+    rows: list[Any] = store.db.execute(_CURRENT, (repository, _MOST)).fetchall()
+    number = store.reader.embedder_id(embedder.fingerprint)
+    known = vectors.unpacked(store.db, number, (row[0] for row in rows)) if number else {}
+    rows = [row for row in rows if row[0] in known]
+    if len(rows) < LEAST:
+        return []
+    matrix = np.stack([known[row[0]] for row in rows])
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1)
+    chosen = choose([*_groups([(text, json.loads(names)) for _, text, names in rows], matrix)])
+    return [{"name": one.name, "ids": [rows[n][0] for n in sorted(one.members)[:_UNDER]]} for one in chosen]
+
+
+def _groups(said: Sequence[tuple[str, Sequence[str]]], matrix: Matrix) -> Iterator[Group]:
+    """Yield what shares a name and is alike, of memories given as text and names."""
+    members: defaultdict[str, set[int]] = defaultdict(set)
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    known = {stem(folded(name)) for _, names in said for name in names}
+    for place, (text, names) in enumerate(said):
+        for key, form in _names(text, names):
+            members[key].add(place)
+            forms[key][form] += 1
+    usual = _likeness(matrix)
+    most = max(_FEW, int(_SHARE * len(said)))
+    for key, places in members.items():
+        if LEAST <= len(places) <= most:
+            alike = _likeness(matrix[sorted(places)]) - usual
+            name = _called(forms[key])
+            if alike >= _ALIKE and screened(name) == name:
+                yield Group(name, frozenset(places), alike, key in known)
+
+
+def _names(text: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield (how it is compared, how it is written) of what may name a topic in a memory."""
+    shortest, longest = _NAMED
+    for form in words(text):
+        if not (form.isdigit() or folded(form) in STOPWORDS) and shortest <= len(form) <= longest:
+            yield stem(folded(form)), form
+    for name in map(plain, names):
+        if not name.isalpha() and shortest <= len(name) <= longest:
+            yield name.casefold(), name
+
+
+def _called(forms: Mapping[str, int]) -> str:
+    """Return how a name is written most often, of a word that may begin a sentence the form that does not."""
+    return max(forms, key=lambda form: (forms[form], form.islower(), form))
+
+
+def _likeness(matrix: Matrix) -> float:
+    """Return the mean cosine of unit vectors with one another."""
+    count, total = len(matrix), matrix.sum(axis=0)
+    return float(total @ total - count) / max(1, count * (count - 1))
+
+
+def choose(groups: Sequence[Group]) -> list[Group]:
+    """Return the topics that together tell most: each time the one whose memories that none has yet are most alike."""
+    chosen, told, left = list[Group](), set[int](), [*groups]
+    while left and len(chosen) < _TOPICS:
+        left = [one for one in left if len(one.members - told) >= _NEW]
+        if left:
+            best = max(left, key=lambda one: (len(one.members - told) * one.alike, one.known, one.name))
+            chosen.append(best)
+            told |= best.members
+            left.remove(best)
+    return chosen
