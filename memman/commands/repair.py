@@ -37,8 +37,6 @@ def told(done: "Recovered") -> Iterator[str]:
     if done.damaged:
         there = f"{done.replaced} came from the last backup, {done.damaged - done.replaced} are lost"
         yield f"{counted(done.damaged, 'record')} of the log could not be read: {there}"
-    if done.anew:
-        yield f"told anew, as the index had them, without their history: {_names(done.anew)}"
     if done.lost:
         yield f"lost {len(done.lost)}: {_names(done.lost)}"
     if done.lost or done.damaged > done.replaced or not done.kept:

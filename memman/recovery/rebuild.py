@@ -1,6 +1,6 @@
 """A store made anew from its log of records: all that recall reads follows from it."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 import apsw
@@ -8,17 +8,14 @@ import apsw
 from memman.clock import now_ms
 from memman.config.tombstones import Tombstones
 from memman.model.records import Fingerprint
-from memman.model.uid import new_uid
 from memman.model.vocabulary import BRANCH_OF, CONNECTED, REPLACED, REWRITTEN, SPREAD, UNDONE
-from memman.recovery.salvage import by_key, insert, passing_over, rows
+from memman.recovery.salvage import by_key, insert, rows
 from memman.sqlite import checkpoint
-from memman.store import MemoryRow, records, shapes
-from memman.store.records import KIND_OF, Record, body
-from memman.store.sqlite import index, record_log, takeover
-from memman.store.sqlite.index import HOLDS
+from memman.store import shapes
+from memman.store.records import Record
+from memman.store.sqlite import index, record_log
 from memman.store.sqlite.record_log import OURS
 from memman.store.sqlite.store import SqliteStore
-from memman.store.sqlite.takeover import notes, refused, rules
 
 # Memories that are written at once.
 _PART = 512
@@ -53,13 +50,11 @@ class Copies(NamedTuple):
 class Log(NamedTuple):
     """How many records of a log were damaged, and how many of these a backup had.
 
-    `anew` are the memories of which records are lost, and that are told anew as the index had them; `lost` those of
-    which it had no more than the uid.
+    `lost` are the memories of which neither has a record.
     """
 
     damaged: int
     replaced: int
-    anew: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
 
 
@@ -78,11 +73,11 @@ def rebuilt(new: SqliteStore, read: Copies, backup: apsw.Connection | None, buri
         again = record_log.add(db, [one._replace(body="") if one.memory in gone else one for one in back])
         record_log.fill_gaps(db)
     _indexed(new)
-    anew, lost = _told_anew(new, read.checked, buried) if len(gaps) > len(again) else ((), ())
+    lost = _lost(new, read.checked, buried) if len(gaps) > len(again) else ()
     _closed(new)
     for source in filter(None, (backup, read.checked)):
         _kept(new, source)
-    return Log(len(gaps), len(again), tuple(anew), tuple(lost))
+    return Log(len(gaps), len(again), tuple(lost))
 
 
 def _taken(db: apsw.Connection, read: Copies, others: Collection[str]) -> Iterator[tuple[str, int]]:
@@ -117,50 +112,16 @@ def _indexed(new: SqliteStore) -> None:
         checkpoint(new.db)  # the words of a large store would make its log several times the file
 
 
-def _told_anew(new: SqliteStore, read: apsw.Connection, buried: Tombstones) -> tuple[list[str], list[str]]:
-    """Tell anew, as records of this host, what the index has and no record says any more.
-
-    Return the memories of which that is so, and those of which nothing but the uid is left. Each is told as of when it
-    came to be so: what was done about it elsewhere since counts after that.
-    """
-    uids = dict(rows(read, "memory", ("id", "uid"))) | {row: uid for uid, row in rows(read, "memory", ("uid", "id"))}
+def _lost(new: SqliteStore, read: apsw.Connection, buried: Tombstones) -> list[str]:
+    """Return the memories that the old index has and of which no record is left; what was forgotten there stays so."""
+    stood: dict[str, str] = dict(rows(read, "memory", ("uid", "status")))
     with new.unit() as unit:
-        db, act = unit.db, new_uid(now_ms())
-        gone = buried.notes | {one for (one,) in db.execute("SELECT memory FROM record WHERE kind = 'purged'")}
-        changes = [change for row in rows(read, "memory", (MemoryRow.listed(),))
-                   if (one := MemoryRow(row)).uid not in gone and not buried.hold(one.note, one.uid)
-                   for change in _differing(db, read, one, uids)]  # fmt: skip
-        for kept in (notes, rules, refused):
-            with passing_over():
-                changes += [one for one in kept(read) if one[2] not in gone and not index.state(db, one[2])]
-        name, n = record_log.host(db), record_log.known(db)[record_log.host(db)]
-        told = [Record(name, n + 1, at, act, uid, KIND_OF[how], body(how, **said)) for at, _, uid, how, said in changes]
-        fit = [one for one in told if not shapes.wrong(one)]
-        unit.take_in(one._replace(n=number) for number, one in enumerate(fit, n + 1))
-        there = gone | {uid for (uid,) in db.execute("SELECT uid FROM memory")}
-    anew = [one.memory for one in fit if one.memory in uids.values()]
-    return anew, sorted({*uids.values()} - there)
-
-
-def _differing(
-    db: apsw.Connection, read: apsw.Connection, row: MemoryRow, uids: Mapping[int, str]
-) -> Iterator[takeover.Change]:
-    """Yield what the old index says of a memory and the records do not."""
-    state, now = index.state(db, row.uid), dict[str, Any]()
-    with passing_over():
-        now.update(takeover.parts_of(read, row, uids))
-    status = HOLDS | state.get(records.STATUS, {})
-    if status["superseded_by"] not in uids.values():  # it names one that is not there
-        status["superseded_by"] = None
-    whole = {records.TEXT: state.get(records.TEXT), records.STATUS: status}
-    same = all(now.get(part, said) == said for part, said in whole.items())
-    sets = {part: value for part, value in now.items() if value is not None
-            and (not same if part in whole else part not in state)}  # fmt: skip
-    if records.TEXT in state:  # who sees it follows from the rest
-        sets.pop(records.VISIBILITY, None)
-    if sets:
-        newest = max((one.at + 1 for one in record_log.of(db, row.uid)), default=0)
-        yield max(newest, row.recorded_at, row.retired_at or 0), "", row.uid, "take over", {"set": sets}
+        for uid in (uid for uid, status in stood.items() if status == "forgotten"):
+            if row := index.row_of(unit.db, uid):
+                unit.forget(row, now_ms())
+        gone = buried.notes | {one for (one,) in unit.db.execute("SELECT memory FROM record WHERE kind = 'purged'")}
+        there = gone | {uid for (uid,) in unit.db.execute("SELECT uid FROM memory")}
+    return sorted(uid for uid in stood.keys() - there if not buried.hold("", uid))
 
 
 def _closed(new: SqliteStore) -> None:

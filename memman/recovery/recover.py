@@ -36,10 +36,9 @@ from memman.upkeep.idle import UPGRADING
 class Recovered:
     """What became of a database: `wrong` is what was found, '' where nothing was; `aside` is where the old one lies.
 
-    `kept` counts memories or notes. Of a store, `damaged` counts records of
-    its log, `replaced` those of them that a backup had; `anew` are the memories that lost records and were told anew as
-    the index had them. `lost` names memories or notes that are gone; the words of `doubtful` notes may be damaged: they
-    are parked for a person to look at.
+    `kept` counts memories or notes. Of a store, `damaged` counts records of its log, `replaced` those of them that a
+    backup had. `lost` names memories or notes that are gone; the words of `doubtful` notes may be damaged: they are
+    parked for a person to look at.
     """
 
     what: str
@@ -50,7 +49,6 @@ class Recovered:
     doubtful: tuple[str, ...] = ()
     damaged: int = 0
     replaced: int = 0
-    anew: tuple[str, ...] = ()
 
 
 def recover(data: str, store: str) -> Recovered:

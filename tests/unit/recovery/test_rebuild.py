@@ -126,32 +126,30 @@ def test_an_index_that_is_gone_is_made_again(sound):
     assert [one[0] for one in answers(box)] == [one[0] for one in right]
 
 
-def test_what_the_index_has_of_lost_records_is_told_anew(sound):
-    """Without a backup the log loses what a page had, and says so; what the index knew is known, under our own host."""
+def test_what_a_lost_page_of_the_log_had_is_named(sound):
+    """Without a backup what that page had is lost, and said; all else is as it was."""
     box, content = sound
-    before = states(box)
+    before = dict(box.store("SELECT uid, text FROM memory"))
     (page,) = [number for number, name in owners(box.store_path()).items() if name == "record"][9:10]
     spoil(box.store_path(), content, page)
     said = box.memman("repair")
     assert said.returncode == 0
     assert "of the log could not be read: 0 came from the last backup, " in said.stdout
-    assert "told anew, as the index had them, without their history: " in said.stdout
-    assert states(box) == before
+    after = dict(box.store("SELECT uid, text FROM memory"))
+    assert after.items() < before.items()
+    assert f"lost {len(before) - len(after)}: " in said.stdout
+    assert len(after) > 190
     assert box.memman("repair").stdout == "nothing is wrong with store 'default'\n"
-    assert "all sound; " in box.memman("doctor").stdout
 
 
-def test_what_is_gone_from_log_and_index_is_named(sound):
-    """A memory whose records and whose row are lost is named, and none that was forgotten or purged comes back."""
+def test_what_no_record_has_is_named(sound):
+    """A memory whose records are lost is named, and none that was forgotten or purged comes back."""
     box, _ = sound
     away, gone, ended = (box.store(f"SELECT uid FROM memory WHERE id = {row}")[0] for row in (30, 31, 5))
     purge(str(box.data), "default", [gone])
-    box.store(f"UPDATE record SET sum = sum + 1 WHERE memory IN ('{away}', '{ended}', '{gone}')")
-    box.store("UPDATE memory SET text = CAST(x'ff' AS TEXT) WHERE id = 30")
-    done = recover(str(box.data), "default")
-    assert done.lost == (away,)
-    assert ended in done.anew
-    assert gone not in done.anew
+    broken = f"memory IN ('{away}', '{gone}') OR memory = '{ended}' AND kind = 'retired'"
+    box.store(f"UPDATE record SET sum = sum + 1 WHERE {broken}")
+    assert recover(str(box.data), "default").lost == (away,)
     assert box.store(f"SELECT uid, status FROM memory WHERE uid IN ('{away}', '{gone}', '{ended}')") == [
         (ended, "forgotten")
     ]
