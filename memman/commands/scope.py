@@ -1,6 +1,5 @@
 """`memman scope`: what memories hold for, as a person sees and corrects it."""
 
-import os
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -36,9 +35,6 @@ from memman.secrets import screened
 from memman.store.sqlite import rescoped
 from memman.store.sqlite import undo as undos
 from memman.upkeep.rules import publish
-
-# A repository's git folder, its name before and the one it was given, '' for none; JSON keeps it as a list.
-Naming = Sequence[str]
 
 
 @click.group(cls=Group)
@@ -149,7 +145,9 @@ def _named(report: dict[str, Any]) -> None:
     if not held:
         text("nothing was remembered here before that would have to be moved")
     elif report["id"]:
-        text(f"moved: {' and '.join(held)}; to take that back: memman undo {short(report['id'], note=True)}")
+        back = f"memman undo {short(report['id'], note=True)}"
+        former = f"memman scope name {shlex.quote(report['before']) if report['before'] else '--unset'}"
+        text(f"moved: {' and '.join(held)}; to take that back: {back} and {former}")
     else:
         again = f"memman scope name {shlex.quote(said) if said else '--unset'} --move"
         would = "would move" if report["moving"] else "still of the former name"
@@ -179,11 +177,10 @@ def name(
     identified = called(said) or own
     if moving and not dry_run:
         refuse_stopped(place.data, "scope name")
-    naming = (here.common, folder.name, said)
     if not dry_run:
-        give(place.data, here.common, said)
-    report: dict[str, Any] = {"id": None, "folder": here.folder, "name": said, "memories": 0, "rules": 0}
-    report |= {"moving": moving, "dry_run": dry_run}
+        _give(place.data, here.common, said)
+    report: dict[str, Any] = {"id": None, "folder": here.folder, "name": said, "before": folder.name}
+    report |= {"moving": moving, "dry_run": dry_run, "memories": 0, "rules": 0}
     if not expected(place).exists:
         return report
     now, uid = now_ms(), ""
@@ -195,13 +192,13 @@ def name(
             uid = unit.act_at(now)
             what = f"scope name {said}" if said else "scope name --unset"
             moved = len(rescoped.move(unit, moves, now))
-            undos.keep(unit, now, what, f"{moved} moved", how="rename", acts=[], named=naming)
+            undos.keep(unit, now, what, f"{moved} moved", how="rename", acts=[])
     if uid and counts[rescoped.RULE]:
         publish(place.data)
     return report | {"id": uid or None, "memories": counts[rescoped.MEMORY], "rules": counts[rescoped.RULE]}
 
 
-def give(data: str, common: str, name: str) -> None:
+def _give(data: str, common: str, name: str) -> None:
     """Give a repository, by its git folder, a name; '' takes it away. Raises CannotWrite."""
     try:
         folder = kept(data, common)
@@ -209,37 +206,3 @@ def give(data: str, common: str, name: str) -> None:
         write(data, folder)
     except OSError as error:
         raise CannotWrite(f"the name of {common} cannot be kept in {data} ({error.strerror})") from error
-
-
-def name_of(data: str, common: str) -> str:
-    """Return the name that a person gave to a repository, by its git folder, '' for none."""
-    try:
-        return kept(data, common).name
-    except OSError:  # it is gone
-        return ""
-
-
-def back(naming: Naming) -> Naming:
-    """Return what takes a naming back."""
-    common, before, after = naming
-    return common, after, before
-
-
-def due(data: str, naming: Naming) -> bool:
-    """Whether a naming is to be done: the repository is here, and has the name that it had before."""
-    common, before, after = naming
-    return before != after and os.path.isdir(common) and name_of(data, common) == before
-
-
-def told(data: str, naming: Naming, repositories: Sequence[str]) -> list[dict[str, Any]]:
-    """Say what becomes of a repository's name, or by which command it sees again what is moved away from that."""
-    common, before, name = naming
-    now = name_of(data, common)
-    if due(data, naming):
-        became = f"is named {name!r} again" if name else "has no name again"
-    elif now and any(repository != called(now) for repository in repositories):
-        command = f"memman scope name {shlex.quote(name)}" if name and name != before else "memman scope name --unset"
-        became = f"is still named {now!r}, and sees none of this until you run `{command}` there"
-    else:
-        return []
-    return [{"folder": common.removesuffix("/.git"), "became": became}]

@@ -3,19 +3,17 @@
 import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memman.belief import FEEDBACK
 from memman.clock import now_ms
-from memman.commands import scope as naming
 from memman.commands.memories import checked, named
 from memman.commands.person import confirm
 from memman.commands.place import Place, expected, reading, writing
 from memman.commands.printing import acted, printed, short, table, text, when
-from memman.commands.scope import Naming, back
 from memman.commands.verb import json_option, verb
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, label
@@ -79,7 +77,6 @@ def _lines(report: dict[str, Any], before: str = "") -> list[str]:
     """Write a line for each memory and note that an undo changes or leaves; `before` stands before each change."""
     rows = [acted(before + one["became"], one) for one in report["memories"]]
     rows += [acted(before + one["became"], one | {"kind": "note"}) for one in report["notes"]]
-    rows += [(f"{one['folder']} {one['became']}",) for one in report["names"]]
     rows += [acted(f"left, {one['why']}", one) for one in report["left"]]
     return ["  ".join(filter(None, row)) for row in rows]
 
@@ -115,19 +112,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What is to be undone: acts, of notes and verbs, and queue rows; of an undo what it says, and rows to put back."""
+    """What is to be undone: acts, of notes and verbs, and queue rows; of an undo rows to put back."""
 
     what: str
     acts: tuple[str, ...] = ()
     waiting: tuple[dict[str, Any], ...] = ()
-    record: dict[str, Any] = field(default_factory=dict)
     queued: tuple[dict[str, Any], ...] = ()
-
-    @property
-    def naming(self) -> Naming:
-        """What takes back the name that a repository was given, empty for none."""
-        given = self.record.get("named")
-        return back(given) if given else ()
 
 
 def selected(place: Place, asked: Asked, store: "SqliteStore", queue: QueueView) -> Selected:
@@ -170,7 +160,6 @@ def _undo(place: Place, uid: str, record: dict[str, Any], store: "SqliteStore", 
         there,
         what=f"undo {uid[-SHORT_ID:]}",
         acts=(uid, *there.acts),
-        record=record,
         queued=tuple(log.waited(store.db, uid)),
     )
 
@@ -203,7 +192,7 @@ def preview(place: Place, asked: Asked) -> dict[str, Any]:
         store = held.enter_context(writing(expected(place)))
         chosen = selected(place, asked, store, queue)
         with suppress(_Seen), store.unit() as unit:
-            report = _report(place.data, store, chosen, *_changed(unit, chosen))
+            report = _report(store, chosen, *_changed(unit, chosen))
             raise _Seen
     return report
 
@@ -221,12 +210,10 @@ def taken_back(place: Place, asked: Asked) -> dict[str, Any]:
         queue = held.enter_context(closing(Queue(place.data)))
         with store.unit() as unit:
             changed, left = _changed(unit, chosen)
-            report = _report(place.data, store, chosen, changed, left) | {"id": unit.act_at(now)}
+            report = _report(store, chosen, changed, left) | {"id": unit.act_at(now)}
             _keep(unit, now, chosen, report)
             _close(unit, chosen, now)
             queue.put_back(chosen.queued)  # before it is committed: what waits must never be lost
-            if chosen.naming and naming.due(place.data, chosen.naming):
-                naming.give(place.data, chosen.naming[0], chosen.naming[2])
         for row in chosen.waiting:
             queue.drop(row["uid"])
     if any(records.STATUS not in one.before and records.TEXT not in one.before for one in changed):
@@ -259,7 +246,7 @@ def _hidden(one: "Changed") -> bool:
 
 
 def _report(
-    data: str, store: "SqliteStore", chosen: Selected, changed: "Collection[Changed]", left: Mapping[str, str]
+    store: "SqliteStore", chosen: Selected, changed: "Collection[Changed]", left: Mapping[str, str]
 ) -> dict[str, Any]:
     became = {one.uid: said for one in changed if (said := "; ".join(_became(one))) and one.uid not in left}
     notes = [(row, "taken out of the queue") for row in chosen.waiting]
@@ -271,10 +258,7 @@ def _report(
         "notes": [{"id": row["uid"], "text": row["text"], "became": said} for row, said in notes],
         "left": _told(store.reader, "why", left),
     }
-    moves = [one.after.get(records.SCOPE, {}).get("repository", "") for one in changed if one.was(records.SCOPE)]
-    report["names"] = naming.told(data, chosen.naming, moves) if chosen.naming else []
-    renamed = bool(chosen.naming) and naming.due(data, chosen.naming)
-    return report | {"changed": bool(changed or report["notes"] or renamed)}
+    return report | {"changed": bool(changed or report["notes"])}
 
 
 def _became(one: "Changed") -> Iterator[str]:
@@ -320,7 +304,6 @@ def _keep(unit: "SqliteUnit", now: int, chosen: Selected, report: dict[str, Any]
             "acts": [*chosen.acts],
             "notes": [row["uid"] for row in chosen.waiting],
             "put": [row["uid"] for row in chosen.queued],
-            "named": list(chosen.naming),
         }
         log.keep(unit, now, chosen.what, _summary(report), **did)
         if chosen.waiting:

@@ -155,7 +155,7 @@ def listed(db: apsw.Connection) -> dict[str, dict[str, Any]]:
     taken_back: dict[str, str] = {}
     for act, at, body, left in db.execute(sql, (UNDONE,)):
         one = found[act] = {"at": at, "undone": taken_back.get(act, ""), **json.loads(body)}
-        one["left"] = bool(left or one["undone"] or one.get("put") or one.get("named"))
+        one["left"] = bool(left or one["undone"] or one.get("put"))
         if not one["undone"]:
             taken_back |= dict.fromkeys(one.get("acts", ()), act)
     return found

@@ -319,6 +319,9 @@ def test_what_a_repository_knew_comes_along_to_its_name(box, repos):
     assert found(box, other, "what builds it") == [MAKE]
     undone = said(box, one, "undo", report["id"])
     assert holds() == ([], [], False)
+    said(box, one, "scope", "name", "--unset")
+    assert holds() == full
+    said(box, one, "scope", "name", "acme")
     said(box, one, "undo", undone.rpartition(" ")[2].strip())
     assert holds() == full
     assert "moved: 2 memories and 1 rule" in said(box, one, "scope", "name", "--unset", "--move")
@@ -349,26 +352,6 @@ def test_a_scope_that_is_no_folder_of_the_repository_is_told(box, repos):
         done = box.memman("remember", "--json", "--scope", f"path:{folder}", f"Use {folder}.", cwd=shop)
         assert done.returncode == 0
         assert (f"there is no folder {shop}/{folder}" in done.stderr) == told, done.stderr
-
-
-def test_an_undo_takes_back_the_name_that_moved_what_is_remembered(box, repos):
-    """So that all is seen there again; of a name given before, it says by which command."""
-    one = repos("shop")
-    said(box, one, "remember", NPM)
-    box.drain()
-    report = json.loads(said(box, one, "scope", "name", "acme", "--move", "--json"))
-    assert f"{one} has no name again" in said(box, one, "undo", report["id"], "--dry-run")
-    undone = said(box, one, "undo", report["id"])
-    assert found(box, one, "is npm used") == [NPM]
-    said(box, one, "undo", undone.rpartition(" ")[2].strip())
-    assert found(box, one, "is npm used") == [NPM]
-    said(box, one, "scope", "name", "--unset", "--move")
-    said(box, one, "scope", "name", "acme")
-    report = json.loads(said(box, one, "scope", "name", "acme", "--move", "--json"))
-    assert "until you run `memman scope name --unset` there" in said(box, one, "undo", report["id"])
-    assert found(box, one, "is npm used") == []
-    said(box, one, "scope", "name", "--unset")
-    assert found(box, one, "is npm used") == [NPM]
 
 
 def test_a_fact_retires_nothing_of_another_repository(box, repos):
