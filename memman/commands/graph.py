@@ -32,7 +32,7 @@ from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.index import MANUAL
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.backfill import learn, resolved
-from memman.upkeep.relink import difference, relink, relink_stale
+from memman.upkeep.relink import difference, relink
 
 
 @click.group(cls=Group)
@@ -272,8 +272,11 @@ def rebuild(data: str, store: str, progress: Progress, *, stale_only: bool = Fal
     With `stale_only` link again only what other rules or other vectors than today's have linked. One that was
     interrupted goes on where it stopped. Raises Busy while a drain is at work, and UnknownStore.
     """
-    work = relink_stale if stale_only else relink
-    return _linked(data, store, lambda opened, made, local: work(opened, made, local, progress), learns=True)
+
+    def work(opened: SqliteStore, made: Fingerprint, local: LocalEmbedder) -> int:
+        return relink(opened, made, local, progress, stale_only=stale_only)
+
+    return _linked(data, store, work, learns=True)
 
 
 def foreseen(data: str, store: str, progress: Progress, *, stale_only: bool = False) -> dict[str, Any]:

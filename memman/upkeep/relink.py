@@ -64,7 +64,7 @@ def difference(
     *,
     stale_only: bool = False,
 ) -> Difference:
-    """Work out what `relink`, or `relink_stale`, would change; each batch is rolled back: nothing is written."""
+    """Work out what `relink` would change; each batch is rolled back: nothing is written."""
     found, total = Difference(Counter(), Counter(), set()), store.reader.last()
     runs = stale(store, fingerprint) if stale_only else [(1, total)]
     for batch in _batches(store, runs):
@@ -93,22 +93,6 @@ def stale(store: SqliteStore, fingerprint: Fingerprint) -> list[tuple[int, int]]
     return linkers.others(store.db, linker(_judge(store) or fingerprint), store.reader.last())
 
 
-def relink_stale(
-    store: SqliteStore,
-    fingerprint: Fingerprint,
-    local: LocalEmbedder,
-    progress: Progress = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
-) -> int:
-    """Link those memories again that are `stale`, batch by batch; return how many."""
-    done, total = 0, store.reader.last()
-    for batch in _batches(store, stale(store, fingerprint)):
-        with store.unit() as unit:
-            _relink(store, unit, batch, fingerprint, local)
-        done += len(batch)
-        progress(batch[-1].id, total)
-    return done
-
-
 def relink_unknown(store: SqliteStore, fingerprint: Fingerprint, local: LocalEmbedder, most: int) -> bool:
     """Link the memories again whose edges nobody has made here; return whether more than `most` are left."""
     done = 0
@@ -126,18 +110,26 @@ def relink(
     fingerprint: Fingerprint,
     local: LocalEmbedder,
     progress: Progress = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
+    *,
+    stale_only: bool = False,
 ) -> int:
-    """Go over the memories of an open store, batch by batch; return how many were done."""
+    """Link the memories of an open store again, or those that are `stale`, batch by batch; return how many.
+
+    Of all of them the words are indexed again too, and what was cut short goes on where it was.
+    """
     done, total = 0, store.reader.last()
-    for batch in _batches(store, [(_begun(store, fingerprint) + 1, total)]):
+    runs = stale(store, fingerprint) if stale_only else [(_begun(store, fingerprint) + 1, total)]
+    for batch in _batches(store, runs):
         with store.unit() as unit:
             _relink(store, unit, batch, fingerprint, local)
-            unit.index([memory.id for memory in batch])
-            unit.set_meta(_KEY, json.dumps([batch[-1].id, __version__, str(fingerprint)]))
+            if not stale_only:
+                unit.index([memory.id for memory in batch])
+                unit.set_meta(_KEY, json.dumps([batch[-1].id, __version__, str(fingerprint)]))
         done += len(batch)
         progress(batch[-1].id, total)
-    with store.unit() as unit:
-        unit.set_meta(_KEY, None)
+    if not stale_only:
+        with store.unit() as unit:
+            unit.set_meta(_KEY, None)
     return done
 
 
