@@ -19,16 +19,11 @@ AGAINST = (0.9, 0.1)
 BATCH = 128
 
 
-def compared(
-    judge: Judge | None, pairs: Sequence[tuple[str, str]], against: tuple[float, float] = AGAINST
-) -> list[Finding]:
-    """Say what each pair (older, newer) is; without a judge, and of code and long texts, by its words alone.
-
-    `against` says how probably one has to end the other, and the other one that.
-    """
+def compared(judge: Judge | None, pairs: Sequence[tuple[str, str]]) -> list[Finding]:
+    """Say what each pair (older, newer) is; without a judge, and of code and long texts, by its words alone."""
     asked = [n for n, pair in enumerate(pairs) if all(map(_comparable, pair))] if judge else []
     there = _relations(judge, asked, pairs)
-    surely, either = against
+    surely, either = AGAINST
     likely = [n for n in asked if there[n].ends >= either]
     back = _relations(judge, likely, [pair[::-1] for pair in pairs])
     opposed = {

@@ -1,35 +1,151 @@
 """`memman lint`: every memory that could be better, each with the command that mends it."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import click
 
 from memman.clock import now_ms
-from memman.commands.audit import FINDINGS, SAMPLE, Finding, Found, Look, example, named
-from memman.commands.list import ages_of
+from memman.commands import likeness
+from memman.commands.list import ages_of, doubts
+from memman.commands.memories import veiled
 from memman.commands.place import Place, reading
 from memman.commands.printing import Progress, short, text, unseen
+from memman.commands.printing import freshness as doubtful
 from memman.commands.verb import verb
 from memman.config.env import Settings
+from memman.config.scope import parted
+from memman.judge.judge import Judge
 from memman.llm.builtin.reconcile import LONGEST
 from memman.llm.builtin.split import extent, leans
 from memman.model.plural import counted
 from memman.pipeline.comparison import stems
 from memman.providers.build import builtin_llm
 from memman.store.sqlite import quality
+from memman.store.sqlite.beliefs import lone
+from memman.store.sqlite.catalogue import Catalogue
 
 # Telling words below which a memory says too little to be found by.
 _FEWEST = 2
 _EVERYTHING = 1_000_000
-_REPLACE = 'memman replace ID "…"'
+_WIDE = 120
+# Memories that the judge reads, so that a look at any store takes seconds; and of each the most alike ones that it
+# is compared with.
+SAMPLE, NEIGHBOURS = 500, 2
+# Below this worth a memory is junk; terse decisions, of what was tried and given up too, are worth a little more.
+JUNK = 0.02
+# What is told of a memory.
+_TOLD = ("uid", "text", "ends_at", "file_changed_at")
+# Texts that the judge reads at once.
+_BATCH = 64
+
+# A memory, the other one or 0, and why.
+_Found = tuple[int, int, str]
 
 
-def _texts(look: Look) -> dict[int, str]:
+@dataclass(frozen=True)
+class _Look:
+    """A store as it is looked at, `most` of its memories; what several findings need is worked out once."""
+
+    catalogue: Catalogue
+    judge: Judge | None
+    ages: Mapping[str, str]
+    now: int
+    progress: Progress
+    most: int = SAMPLE
+
+    @cached_property
+    def sample(self) -> list[int]:
+        """The memories that are read."""
+        return quality.sample(self.catalogue.reader, self.most)
+
+    @cached_property
+    def alike(self) -> list[tuple[int, int]]:
+        """The pairs that are compared, (older, newer)."""
+        return quality.neighbours(self.catalogue.reader, self.sample, NEIGHBOURS)
+
+    @cached_property
+    def pairs(self) -> dict[tuple[int, int], likeness.Finding]:
+        """What each pair of alike memories is, (older, newer)."""
+        texts = self.catalogue.reader.texts({memory for pair in self.alike for memory in pair})
+        found: dict[tuple[int, int], likeness.Finding] = {}
+        for at in range(0, len(self.alike), likeness.BATCH):
+            some = self.alike[at : at + likeness.BATCH]
+            said = likeness.compared(self.judge, [(texts[old], texts[new]) for old, new in some])
+            found |= zip(some, said, strict=True)
+            self.done(len(self.sample) + len(found))
+        return found
+
+    def done(self, count: int) -> None:
+        """Tell how many of the texts and pairs are read that take all the time."""
+        self.progress(count, len(self.sample) + len(self.alike))
+
+
+def _junk(look: _Look) -> Iterator[_Found]:
+    reader = look.catalogue.reader
+    # The judge finds worth what lasts: what has an end is of use until then, and stale afterwards.
+    texts = reader.texts(sorted(set(look.sample) - reader.ends(look.sample).keys()))
+    judge, rows = look.judge, [row for row, text in texts.items() if "\n" not in text]
+    assert judge is not None  # noqa: S101 - what the judge finds is not looked for without it
+    for at in range(0, len(rows), _BATCH):
+        batch = rows[at : at + _BATCH]
+        look.done(at)
+        judge.read([texts[row] for row in batch])  # remembered, and cheaper together
+        for row in batch:
+            ((worth, _),) = judge.lines([texts[row]])
+            if worth < JUNK:
+                yield row, 0, f"says nothing that lasts: worth {worth:.2f} of 1"
+
+
+def _duplicates(look: _Look) -> Iterator[_Found]:
+    # One line for each memory that is said again, however often.
+    said = {new: old for (old, new), found in look.pairs.items() if found == "same"}
+    yield from ((new, old, "says again") for new, old in said.items())
+
+
+def _contradictions(look: _Look) -> Iterator[_Found]:
+    settled = quality.kept_apart(look.catalogue.reader) | look.catalogue.pairs()
+    against = (pair for pair, found in look.pairs.items() if found == "against" and pair not in settled)
+    yield from ((old, new, "said otherwise by") for old, new in against)
+
+
+def _maybe_replaced(look: _Look) -> Iterator[_Found]:
+    yield from ((old, new, "maybe replaced by") for old, new in look.catalogue.doubtful().items())
+
+
+def _unsupported(look: _Look) -> Iterator[_Found]:
+    yield from ((row, 0, "nobody but an agent has said so") for row in lone(look.catalogue.reader.db))
+
+
+def _stale(look: _Look) -> Iterator[_Found]:
+    found = doubts(look.catalogue.reader, look.ages, look.now)
+    for row, why in sorted(found.items(), key=lambda one: min(one[1])):
+        yield row, 0, "; ".join(why.values())
+
+
+def _unreceipted(look: _Look) -> Iterator[_Found]:
+    yield from ((row, 0, "nothing tells where it comes from") for row in quality.without_receipt(look.catalogue.reader))
+
+
+def _unlinked(look: _Look) -> Iterator[_Found]:
+    yield from ((row, 0, "linked to nothing") for row in quality.without_edges(look.catalogue.reader))
+
+
+def _folder_gone(look: _Look) -> Iterator[_Found]:
+    for repository, rows in quality.repositories(look.catalogue.reader).items():
+        folder = parted(repository)[0]
+        if folder.startswith("/") and not os.path.isdir(folder):
+            yield from ((row, 0, f"{folder} is gone") for row in rows)
+
+
+def _texts(look: _Look) -> dict[int, str]:
     return look.catalogue.reader.texts(quality.sample(look.catalogue.reader, _EVERYTHING))
 
 
-def _vague(look: Look) -> Iterator[Found]:
+def _vague(look: _Look) -> Iterator[_Found]:
     for row, said in _texts(look).items():
         if leans(said):
             yield row, 0, f"begins with {said.split()[0]!r}, which says nothing by itself"
@@ -37,20 +153,53 @@ def _vague(look: Look) -> Iterator[Found]:
             yield row, 0, "too few words to be found by"
 
 
-def _over_long(look: Look) -> Iterator[Found]:
+def _over_long(look: _Look) -> Iterator[_Found]:
     for row, said in _texts(look).items():
         if (letters := extent(said)) > LONGEST:
             yield row, 0, f"{letters} letters: beyond {LONGEST} nothing newer is compared with it"
 
 
-_AUDITED = {finding.name: finding for finding in FINDINGS}
-_KINDS: dict[str, Finding] = {
-    **{name: _AUDITED[name] for name in ("contradictory", "maybe replaced", "duplicate", "stale", "unsupported")},
-    "vague": Finding("vague", _REPLACE, _vague),
-    "over-long": Finding("over-long", _REPLACE, _over_long),
-    **_AUDITED,
+class _Finding(NamedTuple):
+    """One thing that is looked for, what mends it, and whether it takes the judge."""
+
+    mend: str
+    search: Callable[[_Look], Iterable[_Found]]
+    judged: bool = False
+
+
+_REPLACE = 'memman replace ID "…"'
+_FINDINGS = {
+    "contradictory": _Finding("memman replace ID or memman forget ID", _contradictions, judged=True),
+    "maybe replaced": _Finding("memman review approve ID or memman review reject ID", _maybe_replaced),
+    "duplicate": _Finding("memman forget ID", _duplicates),
+    "stale": _Finding("memman insights verify ID or memman insights archive ID", _stale),
+    "unsupported": _Finding("memman review approve ID or memman review reject ID", _unsupported),
+    "vague": _Finding(_REPLACE, _vague),
+    "over-long": _Finding(_REPLACE, _over_long),
+    "junk": _Finding("memman insights archive ID", _junk, judged=True),
+    "no receipt": _Finding("memman insights archive ID", _unreceipted),
+    "no edges": _Finding("memman graph rebuild", _unlinked),
+    "folder gone": _Finding("memman scope move ID --to personal", _folder_gone),
 }
+
+
+def _example(place: Place, catalogue: Catalogue, memory: int, other: int, why: str) -> dict[str, Any]:
+    one, *others = (
+        veiled(place, catalogue.reader, row["uid"], {name: row[name] for name in _TOLD})
+        for row in catalogue.memories([memory, other] if other else [memory])
+    )
+    return one | {"why": why, "other": others[0] if others else None}
+
+
 _SHOWN = 5
+
+
+def _named(memory: dict[str, Any]) -> str:
+    return "  ".join(filter(None, (short(memory["uid"]), ", ".join(doubtful(memory)), _cut(memory["text"]))))
+
+
+def _cut(said: str) -> str:
+    return said if len(said) <= _WIDE else said[: _WIDE - 1] + "…"
 
 
 def _print(found: dict[str, Any]) -> None:
@@ -60,8 +209,8 @@ def _print(found: dict[str, Any]) -> None:
         text(f"{kind}: {'not looked for, the judge is off (MEMMAN_JUDGE)' if count is None else count}")
         shown = [one for one in found["findings"] if one["kind"] == kind]
         for one in shown:
-            beside = f" {named(one['other'])}" if one["other"] else ""
-            text(f"  {named(one)}  ({one['why']}{beside})")
+            beside = f" {_named(one['other'])}" if one["other"] else ""
+            text(f"  {_named(one)}  ({one['why']}{beside})")
             text(f"    {one['mend']}")
         if (left := (count or 0) - len(shown)) > 0:
             text(f"  and {left} more: memman lint --only {_quoted(kind)} --limit {count}")
@@ -74,7 +223,9 @@ def _quoted(kind: str) -> str:
 
 
 @verb(shows=_print, bar=("looking", "nothing was changed"))
-@click.option("--only", multiple=True, type=click.Choice([*_KINDS]), help="Look for this kind only; may be repeated.")
+@click.option(
+    "--only", multiple=True, type=click.Choice([*_FINDINGS]), help="Look for this kind only; may be repeated."
+)
 @click.option("--all", "every", is_flag=True, help=f"Have the judge read all memories, not {SAMPLE} of them.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=_SHOWN, show_default=True, help="Lines of each kind.")
 def lint(
@@ -82,21 +233,21 @@ def lint(
 ) -> dict[str, Any]:
     """Find contradictions, duplicates, orphans, what is stale, vague or over-long, and what mends each.
 
-    Changes nothing. `memman audit` counts the same and says what share of memory it is.
+    Changes nothing.
     """
     judge = builtin_llm(Settings.load(place.data, place.name)).judge
     counts: dict[str, int | None] = {}
     findings = []
     with reading(place) as catalogue:
         catalogue.reader.hold()
-        look = Look(catalogue, judge, ages_of(place), now_ms(), progress, _EVERYTHING if every else SAMPLE)
-        for kind in only or _KINDS:
-            finding = _KINDS[kind]
+        look = _Look(catalogue, judge, ages_of(place), now_ms(), progress, _EVERYTHING if every else SAMPLE)
+        for kind in only or _FINDINGS:
+            finding = _FINDINGS[kind]
             found = None if finding.judged and judge is None else list(finding.search(look))
             if found or found is None:
                 counts[kind] = None if found is None else len(found)
             for one in (found or [])[:limit]:
-                record = {"kind": kind} | example(place, catalogue, *one)
+                record = {"kind": kind} | _example(place, catalogue, *one)
                 findings.append(record | {"mend": finding.mend.replace("ID", short(record["uid"]))})
         return {
             "store": place.name,

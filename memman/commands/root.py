@@ -37,7 +37,6 @@ VERBS: dict[str, tuple[str, str]] = {
         "Decide about memories that wait for a person: held back, contradicted, or said by agents alone",
     ),
     "page": ("page", "Show what memory knows in a browser, and decide there, until it is idle"),
-    "audit": ("audit", "Say what of memory is junk, said twice, contradictory or out of date"),
     "lint": (
         "lint",
         "Find contradictions, duplicates, orphans, what is stale, vague or over-long, and what mends each",
@@ -88,7 +87,7 @@ VERBS: dict[str, tuple[str, str]] = {
 FIRST = """remember recall show list log replace forget undo purge review rule scope import export status doctor install
     config"""
 MORE = {
-    "More": """bootstrap handover store sync team backup embed migrate graph scheduler repair scan audit lint
+    "More": """bootstrap handover store sync team backup embed migrate graph scheduler repair scan lint
         uninstall insights page wiki self-update""",
     "For agents and shells": "hook mcp prime guide version completion help",
 }

@@ -23,6 +23,7 @@ _MEANT = {
     "uninstall": "disable unwire",
     "status": "stats info stat state",
     "log worker": "logs",
+    "lint": "audit quality",
     "doctor": "check health diagnose verify",
     "insights verify ID": "confirm renew",
     "config show": "settings configure env keys",

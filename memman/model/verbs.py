@@ -13,7 +13,6 @@ AGENT_VERBS: dict[str, tuple[str, str]] = {
 # Verbs that an agent is not told of and may run all the same: they only look, or are run for it by others.
 ALLOWED = frozenset(
     {
-        "audit",
         "backup list",
         "backup verify",
         "completion",

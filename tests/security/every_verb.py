@@ -10,7 +10,6 @@ from memman.commands.root import root
 NOWHERE = "postgresql://localhost:1/memman"
 # Verb -> what follows it. Words in braces stand for what `made` gives: ids of memories, of a parked note.
 CALLS: dict[str, tuple[str, ...]] = {
-    "audit": (),
     "backup create": (),
     "backup list": (),
     "backup remove": ("{backup}",),

@@ -21,7 +21,6 @@ MENDING = ("export", "insights verify", "insights expire", "remember", "replace"
 # Those that write a memory on several lines.
 IN_PAIRS = ("insights show", "show", "explained", "review show", "rule promote")
 MORE = {
-    "audit --files": ("audit", "--files", "{notes}"),
     "export --markdown": ("export", "--format", "markdown", "{folder}"),
     "forget --undo": ("forget", "--undo", "{spare}"),
     "graph about": ("graph", "about", "Fly.io"),
@@ -41,8 +40,6 @@ MORE = {
 }
 PRINTING = {
     *(
-        "audit",
-        "audit --files",
         "forget",
         "graph about",
         "graph about the other",

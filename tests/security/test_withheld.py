@@ -59,8 +59,7 @@ def around(there, other):
         ("recall", "tokens of the booking service", "--history"),
         ("status",),
         ("doctor", "--check", "review"),
-        ("audit",),
-        ("audit", "--files", "AGENTS.md"),
+        ("lint",),
         ("scheduler", "queue", "list"),
     )
 

@@ -22,23 +22,15 @@ _INCLUDED = re.compile(r"@\S+$")
 
 def passages(text: str) -> Iterator[str]:
     """Yield the items and paragraphs of Markdown, each on one line behind its heading and what introduces it."""
-    for block in _said(text):
-        yield from passage(block)
+    for block in blocks(text):
+        if block.kind != "code":
+            yield from passage(block)
 
 
 def passage(block: Block) -> list[str]:
     """Return a block on one line, behind what introduces it; a long item sentence by sentence, for so it is stored."""
     whole = " ".join(": ".join((*block.labels, block.text)).split())
     return statements(block) if block.kind == "item" and extent(whole) > PARAGRAPH else [whole]
-
-
-def numbered(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the items and paragraphs by themselves, each with the line that it begins in, from 1."""
-    yield from ((block.line, " ".join(block.text.split())) for block in _said(text))
-
-
-def _said(text: str) -> Iterator[Block]:
-    return (block for block in blocks(text) if block.kind != "code")
 
 
 def held_for(folder: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""What an audit reads: a sample of the current memories, pairs of them that are alike, and what hangs on nothing."""
+"""What lint reads: a sample of the current memories, pairs of them that are alike, and what hangs on nothing."""
 
 from collections.abc import Iterable
 

@@ -1,9 +1,22 @@
 """What lint finds in memory, and the command that it names for each."""
 
 import json
+import time
 
 import pytest
 
+from tests.support.doubts import DOUBT
+
+DAY = 86_400_000
+VPN = "The VPN is down until tomorrow noon."
+SAID = (
+    "Billing is deployed to Fly.io.",
+    "Always run the linter before a commit.",
+    "ok thanks",
+    "The heron is the mascot of the team.",
+    "Invoices are archived for ten years.",
+    "Deploys are frozen until 2099-01-01.",
+)
 LONG = "The release is made by hand on the first Monday of each month, after " + "the changelog was read again, " * 10
 TEXTS = (
     "Billing is deployed to Fly.io.",
@@ -61,3 +74,76 @@ def test_a_limit_says_how_many_more_there_are_and_a_sound_store_has_nothing_to_m
     assert box.memman("lint", "--store", "empty").stdout.endswith("nothing to mend\n")
     done = box.memman("lint", "--only", "ugly")
     assert (done.returncode > 0, done.stderr.count("\n")) == (True, 1)
+
+
+@pytest.fixture(name="many")
+def _many(box):
+    """Return a box whose memories have a flaw each."""
+    for text in SAID:
+        box.remember(text)
+        box.drain()
+    edge = "INSERT INTO link VALUES (?, 3, ?, 9000, '') ON CONFLICT DO NOTHING"
+    for old, new, text in ((1, 4, "Billing is deployed to Render."), (2, 5, "Run the linter before each commit.")):
+        box.alter("UPDATE memory SET text = ? WHERE id = ?", text, new)
+        box.alter(edge, new, old)
+    box.alter("UPDATE memory SET source = 'agent' WHERE id = 3")
+    box.alter("UPDATE freshness SET ends_at = ? WHERE memory = 6", time.time_ns() // 1_000_000 - 2 * DAY)
+    box.alter("DELETE FROM receipt WHERE note = (SELECT note FROM memory WHERE id = 6)")
+    box.alter("DELETE FROM link WHERE 6 IN (src, dst)")
+    box.alter("INSERT INTO scope VALUES (7, '/nowhere/at/all#-', '')")
+    box.alter("INSERT OR REPLACE INTO scoped VALUES (3, 7)")
+    return box
+
+
+def named(box, *more):
+    """Return the texts of what lint finds, by kind."""
+    found = {}
+    for one in linted(box, *more)["findings"]:
+        found.setdefault(one["kind"], []).append(one["text"])
+    return found
+
+
+def test_each_flaw_is_named(many):
+    """Once for each kind that it is, with the other memory where there is one."""
+    assert named(many) == {
+        "junk": ["ok thanks"],
+        "duplicate": ["Run the linter before each commit."],
+        "contradictory": [SAID[0]],
+        "unsupported": ["ok thanks"],
+        "stale": [SAID[5]],
+        "no receipt": [SAID[5]],
+        "no edges": [SAID[5]],
+        "folder gone": ["ok thanks"],
+    }
+    (against,) = linted(many, "--only", "contradictory")["findings"]
+    assert against["other"]["text"] == "Billing is deployed to Render."
+
+
+def test_pairs_that_a_person_settled_and_other_repositories_are_left_alone(many):
+    """What is maybe replaced is told as such, what was kept apart not at all, nor what holds elsewhere."""
+    kinds = ("contradictory", "maybe replaced", "duplicate")
+    only = [word for kind in kinds for word in ("--only", kind)]
+    old, new = many.store("SELECT uid FROM memory WHERE id IN (1, 4) ORDER BY id")
+    many.alter(DOUBT, old, new)
+    assert linted(many, *only)["counts"] == {"maybe replaced": 1, "duplicate": 1}
+    many.memman("review", "reject", old)
+    many.alter("UPDATE scoped SET scope = 7 WHERE memory = 2")
+    many.alter("INSERT INTO scope VALUES (8, 'git.example/else#-', '')")
+    many.alter("INSERT OR REPLACE INTO scoped VALUES (2, 7), (5, 8)")
+    assert linted(many, *only)["counts"] == {}
+
+
+def test_without_the_judge_what_only_it_finds_is_said_to_be_missing(many):
+    """The rest is found all the same."""
+    many.configure(JUDGE="off")
+    counts = linted(many)["counts"]
+    assert [counts[name] for name in ("junk", "contradictory", "stale")] == [None, None, 1]
+    assert "the judge is off" in many.memman("lint").stdout
+
+
+def test_what_is_plain_is_no_junk(box):
+    """A fact that is worth little to the judge is one all the same, and so is what has an end; chatter is junk."""
+    for text in ("The kitchen is painted green.", "ok thanks", "fix the failing test", VPN):
+        box.remember(text)
+    box.drain()
+    assert set(named(box, "--only", "junk")["junk"]) == {"ok thanks", "fix the failing test"}

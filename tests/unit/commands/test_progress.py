@@ -17,7 +17,7 @@ VERBS = {
     "draining": ("scheduler", "drain"),
     "relinking": ("graph", "rebuild"),
     "embedding": ("embed", "reembed"),
-    "auditing": ("audit",),
+    "looking": ("lint",),
     "backing up": ("backup", "create"),
     "verifying": ("backup", "verify", "latest"),
 }
