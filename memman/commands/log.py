@@ -210,14 +210,15 @@ def learned(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
     """Show what was learned, by day and repository."""
     with reading(place) as catalogue:
         days = catalogue.came(moment(since, "since"))
-        records = _memories(place, catalogue, [*days])
-    records.sort(key=lambda record: record["scope"])
-    records.sort(key=lambda record: days[record["id"]], reverse=True)
-    groups, left = [], limit
-    for (day, scope), these in groupby(records, key=lambda record: (days[record["id"]], record["scope"])):
+        scopes = {row: label(*scope) for row, scope in catalogue.reader.scope_of(days).items()}
+        rows = sorted(days, key=lambda row: scopes.get(row, ""))
+        rows.sort(key=lambda row: days[row], reverse=True)
+        told = {one["id"]: one for one in _memories(place, catalogue, rows[:limit])}
+    groups = []
+    for (day, scope), these in groupby(rows, key=lambda row: (days[row], scopes.get(row, ""))):
         memories = [*these]
-        groups.append({"day": day, "scope": scope, "count": len(memories), "memories": memories[:left]})
-        left -= len(groups[-1]["memories"])
+        shown = [told[row] for row in memories if row in told]
+        groups.append({"day": day, "scope": scope, "count": len(memories), "memories": shown})
     return groups
 
 

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from memman import __version__
+from memman.clock import now_ms
 from memman.commands import list as lists
 from memman.commands import log, review, rule, scope
 from memman.commands.explain import ranked, reasons
@@ -134,7 +135,7 @@ def stats(place: Place, _: Values) -> View:
     """Show the state of memory: how much, where, what was learned when, rules, sessions, cost, and what is stale."""
     data = everything(place)
     by_scope = scope.listed(place)
-    days = log.stats(place)["days"]
+    days = log.stats(place, since=now_ms() - _WEEKS * _WEEK * 1000)["days"]
     sessions = log.sessions(place, limit=_PAGE)
     cost, rules = log.cost(place), rule.listed(place)
     stale = lists.stale(place, limit=_PAGE)
