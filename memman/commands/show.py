@@ -56,11 +56,13 @@ def show(place: Place, ids: Sequence[str], query: str | None = None, *, as_json:
         apart(records, lambda record: (_note if record["kind"] == "note" else _memory)(record))
 
 
-def known(place: Place, parts: Sequence[str]) -> Records:
-    """Return all that is known of each memory, or of each note that waits, that an id names."""
+def known(place: Place, parts: Sequence[str], near: int = _NEAR) -> Records:
+    """Return all that is known of each memory, with the `near` next to it, or of each note that waits, that an id names."""
     records = described(place, parts)
     with looking(place) as (catalogue, queue):
-        return [one if one["kind"] == "note" else one | _background(place, one, catalogue, queue) for one in records]
+        return [
+            one if one["kind"] == "note" else one | _background(place, one, catalogue, queue, near) for one in records
+        ]
 
 
 def described(place: Place, parts: Sequence[str]) -> Records:
@@ -124,7 +126,9 @@ def _authorship(catalogue: Catalogue, row: int) -> dict[str, str]:
     return dict(zip(names, known[1:], strict=True)) if known else dict.fromkeys(names, "")
 
 
-def _background(place: Place, record: dict[str, Any], catalogue: Catalogue, queue: QueueView) -> dict[str, Any]:
+def _background(
+    place: Place, record: dict[str, Any], catalogue: Catalogue, queue: QueueView, near: int
+) -> dict[str, Any]:
     """Return where a memory comes from, what is related, its versions and where it was shown."""
     from memman.commands import graph
 
@@ -138,7 +142,7 @@ def _background(place: Place, record: dict[str, Any], catalogue: Catalogue, queu
         "said": "" if place.agent else _said(queue, record["note"]),
         "typed": "" if place.agent else typed.behind(db, row),
         "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
-        "related": graph.related(place, record["uid"], limit=_NEAR)["related"],
+        "related": graph.related(place, record["uid"], limit=near)["related"],
         "history": versions,
         "shown": shown.of(db, row),
     }

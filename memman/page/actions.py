@@ -3,14 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memman.commands import insights, review
+from memman.commands import insights, review, undo
 from memman.commands.forget import forgotten, restore
 from memman.commands.place import Place
+from memman.commands.replace import target
 from memman.commands.scope import move
 from memman.commands.show import described
 from memman.config import stores
 from memman.config.schedule import refuse_stopped
-from memman.config.scope import PERSONAL
+from memman.config.scope import PERSONAL, REPOSITORY
 from memman.hot.remember import checked_text, queued
 from memman.model.errors import UsageError
 from memman.model.text import SHORT_ID
@@ -52,7 +53,25 @@ def scope(place: Place, values: Values) -> Done:
     before = described(place, [uid])[0]["scope"] or PERSONAL
     move(place, [uid], to)
     back = f"memman scope move {uid[:SHORT_ID]} --to {before}"
-    return Done(f"{uid[:SHORT_ID]} now holds for {to}", "scope", {"id": uid, "to": before}, back)
+    where = {PERSONAL: "everywhere", REPOSITORY: "only here"}.get(to, f"in {to}")
+    return Done(f"{uid[:SHORT_ID]} holds {where} now", "scope", {"id": uid, "to": before}, back)
+
+
+def correct(place: Place, values: Values) -> Done:
+    """Put a person's own words in the place of a memory."""
+    uid, hints = target(place, _one(values, "id"))
+    text = checked_text(_one(values, "text").encode("utf-8", "surrogatepass"))
+    told, _ = queued(place.data, place.name, [text], hints, stores.here(), stores.cwd(), uid)
+    note = told[0][0]
+    says = f"your words take the place of {uid[:SHORT_ID]} as soon as the queue is read, which is soon"
+    return Done(says, "undo", {"id": note}, f"memman undo {note[-SHORT_ID:]}")
+
+
+def take_back(place: Place, values: Values) -> Done:
+    """Take back what a correction did, or what waits of it."""
+    report = undo.taken_back(place, undo.Asked(id=_one(values, "id")))
+    again = report["id"]
+    return Done("taken back: what stood before holds again", "undo", {"id": again}, f"memman undo {again[-SHORT_ID:]}")
 
 
 def approve(place: Place, values: Values) -> Done:
@@ -89,6 +108,8 @@ ACTIONS: dict[str, Callable[[Place, Values], Done]] = {
     "restore": bring_back,
     "reinstate": reinstate,
     "scope": scope,
+    "correct": correct,
+    "undo": take_back,
     "approve": approve,
     "reject": reject,
 }

@@ -29,9 +29,11 @@ ul, ol { padding-left: 1.2rem; } .memories, .time { padding: 0; list-style: none
   padding: .8rem 1rem; margin: 0 0 .7rem; } .case h2 { margin-top: 0; }
 .large { font-size: 1.25rem; line-height: 1.45; } .said { white-space: pre-wrap; }
 .about span:not(:last-child)::after { content: " ·"; } .id { font-family: ui-monospace, monospace; }
-.buttons { display: flex; flex-wrap: wrap; gap: .5rem; margin-top: .6rem; } form { margin: 0; }
-button, input { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--soft);
-  border-radius: 6px; padding: .3rem .8rem; min-height: 2.2rem; } button { cursor: pointer; }
+.buttons { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; margin-top: .5rem; font-size: .875rem; }
+form { margin: 0; } button, input, textarea { font: inherit; color: inherit; background: var(--paper);
+  border: 1px solid var(--soft); border-radius: 6px; padding: .2rem .7rem; min-height: 2rem; }
+.correct { margin: .8rem 0; } .correct textarea { display: block; width: 100%; margin: .5rem 0; }
+summary { cursor: pointer; } button { cursor: pointer; }
 button:hover { border-color: var(--link); color: var(--link); } [role=search] { display: flex; flex-wrap: wrap;
   gap: .5rem; margin: 1rem 0; } [role=search] label { width: 100%; } [type=search] { flex: 1; min-width: 12rem; }
 pre { white-space: pre-wrap; background: var(--card); border: 1px solid var(--line); border-radius: 8px;
@@ -44,15 +46,13 @@ table { border-collapse: collapse; width: 100%; font-size: .875rem; font-variant
 th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-weight: 500; } .wide { overflow-x: auto; } td { overflow-wrap: normal; }
 figure { margin: 1.5rem 0; } figcaption { font-weight: 600; margin-bottom: .4rem; } svg { width: 100%; height: auto; }
-svg text { font-size: 12px; fill: var(--ink); } .bar, .dot { fill: var(--bar); } .edge { stroke: var(--soft); }
-.edge.temporal { stroke-dasharray: 3 4; } .self { fill: var(--ink); } .near { max-width: 18rem; margin: 0; }
-.linked { display: grid; grid-template-columns: 18rem 1fr; gap: 1rem; }
+svg text { font-size: 12px; fill: var(--ink); } .bar { fill: var(--bar); }
 .notice { border-left: 4px solid var(--link); background: var(--card); padding: .6rem 1rem; margin: 1rem 0; }
 .file { border-top: 1px solid var(--line); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
-@media (max-width: 40rem) { .pair, .linked { grid-template-columns: 1fr; } header > div, main { padding-inline: 1rem; }
-  svg text { font-size: 17px; } .near text { font-size: 12px; } dl { grid-template-columns: 1fr; gap: 0; }
-  dd { margin-bottom: .5rem; } }
+@media (max-width: 40rem) { .pair { grid-template-columns: 1fr; } header > div, main { padding-inline: 1rem; }
+  header ul { gap: 0 .75rem; font-size: .9rem; } svg text { font-size: 22px; } .spare { display: none; }
+  dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
 """
 
 

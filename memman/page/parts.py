@@ -13,6 +13,8 @@ from memman.page.html import Html, Inside, el, together
 
 # Name of an action, what its button says, further values.
 Button = tuple[str, str, Mapping[str, str]]
+# The share of words that two texts have in common for the others to be worth marking.
+_ALIKE = 0.25
 
 
 def memory_path(uid: str) -> str:
@@ -29,7 +31,7 @@ def about(one: Mapping[str, Any], *more: Inside) -> Html:
     """Write of a memory its id, whose word it is, where it holds, and since when."""
     moment = el("time", f"{ago(one['valid_from'])} ago", title=when(one["valid_from"]))
     stands = "" if one.get("status") in {None, "current"} else el("b", one["status"])
-    said: list[Inside] = [link(one["uid"]), stands, labelled(one), holds(one), moment, *more]
+    said: list[Inside] = [link(one["uid"]), stands, f"said by {labelled(one)}", holds(one), moment, *more]
     return el("p", [[el("span", part), " "] for part in said if part], class_="about")
 
 
@@ -45,7 +47,8 @@ def items(records: Sequence[Mapping[str, Any]], back: str = "", *, buttons: bool
 
 
 def _buttons_of(one: Mapping[str, Any], back: str) -> Html:
-    return buttons(one["uid"], back, ("keep", "Keep", {}), ("wrong", "Wrong", {}), elsewhere(one))
+    wanted: list[Button] = [("keep", "Keep", {}), ("wrong", "Wrong", {}), elsewhere(one)]
+    return buttons(one["uid"], back, *wanted, more=el("a", "Why? Correct it", href=memory_path(one["uid"])))
 
 
 def elsewhere(one: Mapping[str, Any]) -> Button:
@@ -55,18 +58,26 @@ def elsewhere(one: Mapping[str, Any]) -> Button:
     return "scope", "Only here", {"to": REPOSITORY}
 
 
-def buttons(uid: str, back: str, *wanted: Button) -> Html:
+def buttons(uid: str, back: str, *wanted: Button, more: Inside = "") -> Html:
     """Write buttons about a memory; `back` is the page that comes after."""
     forms = []
     for action, title, more in wanted:
         hidden = [el("input", type="hidden", name=name, value=said) for name, said in _values(uid, back, more)]
         press = el("button", title, aria_label=f"{title}: {uid[:SHORT_ID]}")
         forms.append(el("form", hidden, press, method="post", action=f"/act/{action}"))
-    return el("div", forms, class_="buttons")
+    return el("div", forms, more, class_="buttons")
 
 
 def _values(uid: str, back: str, more: Mapping[str, str]) -> list[tuple[str, str]]:
     return [*{"id": uid, "back": back, **more}.items()]
+
+
+def correction(one: Mapping[str, Any]) -> Html:
+    """Write a form that takes a person's words in the place of a memory."""
+    hidden = [el("input", type="hidden", name=name, value=said) for name, said in _values(one["uid"], "/", {})]
+    text = el("textarea", one["text"], name="text", rows=3, aria_label="What holds instead", required=True)
+    form = el("form", hidden, text, el("button", "Put this in its place"), method="post", action="/act/correct")
+    return el("details", el("summary", "Correct it"), form, class_="correct")
 
 
 def pairs(facts: Mapping[str, Inside]) -> Html:
@@ -82,13 +93,17 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Inside]], says: str) -> 
 
 
 def differing(old: str, new: str) -> tuple[Html, Html]:
-    """Return two texts, the words that only one of them has marked."""
-    olds, news = (re.findall(r"\s+|\S+", text) for text in (old, new))
-    steps = SequenceMatcher(None, olds, news, autojunk=False).get_opcodes()
+    """Return two texts, the words that only one of them has marked; none where they have little in common."""
+    olds, news = (re.findall(r"\S+\s*", text) for text in (old, new))
+    alike = SequenceMatcher(None, [*map(str.rstrip, olds)], [*map(str.rstrip, news)], autojunk=False)
+    if alike.ratio() < _ALIKE:
+        return together(old), together(new)
+    steps = alike.get_opcodes()
     left = [_marked(kind, "".join(olds[a:b])) for kind, a, b, _, _ in steps]
     right = [_marked(kind, "".join(news[a:b])) for kind, _, _, a, b in steps]
     return together(left), together(right)
 
 
 def _marked(kind: str, words: str) -> Inside:
-    return words if kind == "equal" or not words.strip() else el("mark", words)
+    said = words.rstrip()
+    return words if kind == "equal" or not said else [el("mark", said), words[len(said) :]]

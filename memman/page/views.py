@@ -1,16 +1,18 @@
 """The pages: each a function of a store and the values of its address."""
 
 import time
-from collections.abc import Callable, Mapping
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
+from urllib.parse import urlencode
 
 from memman import __version__
 from memman.clock import now_ms
+from memman.commands import inbox, log, review, rule, scope
 from memman.commands import list as lists
-from memman.commands import log, review, rule, scope
 from memman.commands.explain import ranked, reasons
-from memman.commands.place import Place, standing
+from memman.commands.place import Place, reading, standing
 from memman.commands.printing import aged, ago, tallied, when
 from memman.commands.show import known
 from memman.commands.status import everything
@@ -20,41 +22,83 @@ from memman.hot.prime import standing as held
 from memman.hot.recall_session import opened
 from memman.model.errors import UsageError
 from memman.model.plural import counted
-from memman.model.text import SHORT_ID
 from memman.page import plots
 from memman.page.html import Html, Inside, el, together
-from memman.page.parts import about, buttons, differing, elsewhere, item, items, link, memory_path, pairs, table
+from memman.page.parts import (
+    Button,
+    about,
+    buttons,
+    correction,
+    differing,
+    elsewhere,
+    item,
+    items,
+    link,
+    memory_path,
+    pairs,
+    table,
+)
 from memman.page.view import View
+from memman.recall.hit import Hit
 from memman.recall.render import tokens
 from memman.store.filters import Filters
 
 Values = Mapping[str, str]
 
-_MOST, _PAGE, _HITS, _WEEKS = 100, 25, 20, 12
+_PAGE, _WEEKS, _FEW = 25, 12, 4
 _WEEK = 7 * 86_400
-_SPANS = {"1d": "day", "7d": "week", "30d": "month", "3650d": "always"}
+_SPANS = {"1d": "a day", "7d": "a week", "30d": "a month", "3650d": "all"}
+_WHERE = {PERSONAL: "everywhere"}
+# What a line of a memory's log says, and why it is linked with another, in a reader's words.
+_DID = {
+    "add": "learned", "hold": "held back", "supersede": "replaced", "reinstate": "holds again", "forget": "forgotten",
+    "restore": "brought back", "verify": "still true", "move": "moved", "doubt": "maybe replaced",
+}  # fmt: skip
+# What is asked about each kind of what waits, and the two answers.
+_ASKS = {
+    inbox.HELD: ("Shall this be kept?", "Keep it", "Reject it"),
+    inbox.MAYBE: ("Does the newer replace the older?", "Yes, it replaces it", "No, both hold"),
+    inbox.CONTRADICTED: ("Does the newer replace the older?", "Yes, it replaces it", "No, forget the newer"),
+    inbox.UNWANTED: ("An agent asks to forget this. Shall it be forgotten?", "Forget it", "Keep it"),
+    inbox.UNCONFIRMED: ("Only an agent has said this. Is it so?", "Yes", "No, forget it"),
+}
+_LINKS = {
+    "temporal": "around then", "entity": "names the same", "semantic": "similar", "newer": "may be newer",
+    "causal": "cause or effect",
+}  # fmt: skip
 
 
 def today(place: Place, query: Values) -> View:
     """Show what was learned lately."""
-    since, most = query.get("since", "7d"), _count(query.get("most", str(_PAGE)))
+    since, most, here = query.get("since", "7d"), _most(query), standing()
     groups = log.learned(place, since=since, limit=most)
-    here = f"/?since={since}"
+    back = f"/?since={since}"
+    only = ", only here in " + label(here.repository, here.path) if here.repository else ""
     spans = [
         el("a", name, href=f"/?since={span}", aria_current="true" if span == since else None)
         for span, name in _SPANS.items()
     ]
     body: list[Inside] = [
-        el("p", "Is it right? ", el("b", "Keep"), " says so, ", el("b", "Wrong"), " forgets it.", class_="lead"),
+        el(
+            "p",
+            "Is it right? ",
+            el("b", "Keep"),
+            " says so, ",
+            el("b", "Wrong"),
+            " forgets it. ",
+            el("b", "Everywhere"),
+            f" has it hold in all repositories{only}.",
+            class_="lead",
+        ),
         el("nav", spans, class_="spans", aria_label="How far back"),
     ]
-    for group in groups:
-        if group["memories"]:
-            told = f"{counted(group['count'], 'memory')}, {group['scope'] or PERSONAL}"
-            body += [el("h2", group["day"], " ", el("small", told)), items(group["memories"], here)]
-    total = sum(group["count"] for group in groups)
-    if total > most:
-        body.append(el("p", el("a", f"Show more: {total - most} are left", href=f"{here}&most={most + _PAGE}")))
+    for day, of_day in groupby(groups, lambda group: group["day"]):
+        these = [*of_day]
+        memories = [one for group in these for one in group["memories"]]
+        count = counted(sum(group["count"] for group in these), "memory")
+        if memories:
+            body += [el("h2", day, " ", el("small", count)), items(memories, back)]
+    body.append(_more("/", {"since": since}, most, sum(group["count"] for group in groups)))
     return View("What was learned", together(*body) if groups else _none("Nothing was learned in that time."), groups)
 
 
@@ -73,7 +117,9 @@ def start(place: Place, _: Values) -> View:
     left: Inside = [el("h2", "Left out for want of room"), el("ul", [_line(one) for one in out])] if out else ""
     body = together(
         el("p", f"{counted(len(shown), 'memory')}, {used} of {BUDGET} tokens ", meter, class_="lead"),
-        el("p", here.repository and f"In {label(here.repository, here.path)}", class_="about"),
+        el("p", f"In {label(here.repository, here.path)}, where this page was started.", class_="about")
+        if here.repository
+        else "",
         el("pre", text, tabindex="0", role="region", aria_label="The text, word for word"),
         left,
     )
@@ -82,11 +128,15 @@ def start(place: Place, _: Values) -> View:
     )
 
 
-def decide(place: Place, _: Values) -> View:
+def decide(place: Place, query: Values) -> View:
     """Show what waits for a person."""
-    records = review.listed(place, limit=_MOST)
-    lead = el("p", f"{counted(len(records), 'question')} for you. Nothing has to be answered.", class_="lead")
-    return View("Decide", together(lead, map(_case, records)) if records else _none("Nothing waits for you."), records)
+    most = _most(query)
+    with reading(place) as catalogue:
+        count = sum(inbox.count(catalogue).values())
+    records = review.listed(place, limit=most)
+    lead = el("p", f"{counted(count, 'question')} for you. Nothing has to be answered.", class_="lead")
+    body = together(lead, map(_case, records), _more("/decide", {}, most, count))
+    return View("Decide", body if records else _none("Nothing waits for you."), records)
 
 
 def search(place: Place, query: Values) -> View:
@@ -101,19 +151,24 @@ def search(place: Place, query: Values) -> View:
     )  # fmt: skip
     if not asked:
         return View("Search", form, {"query": "", "hits": [], "elsewhere": []})
+    most = _most(query)
     filters, recalls = Filters(here=standing()), opened(place.data, place.name)
     try:
-        hits = recalls.hits(asked, filters, _HITS, None)
-        wider = recalls.hits(asked, filters.having(anywhere=True, scopes=None), _HITS, None)
+        hits = recalls.hits(asked, filters, most + 1, None)
+        wider = recalls.hits(asked, filters.having(anywhere=True, scopes=None), most + 1, None)
     finally:
         recalls.close()
     there = {hit.row.uid for hit in hits}
-    told, others = (
-        ranked(place, lambda _: (), found, ())["hits"] for found in (hits, [h for h in wider if h.row.uid not in there])
-    )
-    body: list[Inside] = [form, el("ol", map(_hit, told), class_="memories") if told else _none("Nothing relevant.")]
+    elsewhere = [hit for hit in wider if hit.row.uid not in there]
+    told, others = (_hits(place, found[:most]) for found in (hits, elsewhere))
+    back = f"/search?{urlencode({'q': asked})}"
+    body: list[Inside] = [
+        form,
+        el("ol", [_hit(one, back) for one in told], class_="memories") if told else _none("Nothing relevant."),
+    ]
     if others:
-        body += [el("h2", "Only in other scopes"), el("ol", map(_hit, others), class_="memories")]
+        body += [el("h2", "Only elsewhere"), el("ol", [_hit(one, back) for one in others], class_="memories")]
+    body.append(_more("/search", {"q": asked}, most, max(len(hits), len(elsewhere))))
     return View("Search", together(*body), {"query": asked, "hits": told, "elsewhere": others})
 
 
@@ -121,8 +176,10 @@ def memory(place: Place, query: Values) -> View:
     """Show all that is known of a memory."""
     if not query.get("id"):
         raise UsageError("say id")
-    records = aged(place, known(place, [query["id"]]))
-    return View("A memory" if len(records) == 1 else "Memories", together(map(_whole, records)), records)
+    most = _most(query)
+    records = aged(place, known(place, [query["id"]], most))
+    body = together(_whole(one, most) for one in records)
+    return View("A memory" if len(records) == 1 else "Memories", body, records)
 
 
 def health(place: Place, _: Values) -> View:
@@ -131,35 +188,48 @@ def health(place: Place, _: Values) -> View:
     return View("Health", pairs({name: str(said) for name, said in data.items()}), data)
 
 
-def stats(place: Place, _: Values) -> View:
+def stats(place: Place, query: Values) -> View:
     """Show the state of memory: how much, where, what was learned when, rules, sessions, cost, and what is stale."""
+    most = _most(query)
     data = everything(place)
     by_scope = scope.listed(place)
     days = log.stats(place, since=now_ms() - _WEEKS * _WEEK * 1000)["days"]
-    sessions = log.sessions(place, limit=_PAGE)
+    sessions = log.sessions(place, limit=most + 1)
     cost, rules = log.cost(place), rule.listed(place)
-    stale = lists.stale(place, limit=_PAGE)
+    stale = lists.stale(place, limit=most + 1)
     counts = data["memories"]
     waiting = tallied(counts["waiting"]) if counts["waiting"] else ""
     body: list[Inside] = [
         pairs({"store": place.name, "memories": tallied(counts["by_status"]), "waits for you": waiting}),
         plots.columns("Learned, by week", _weeks(days)),
-        plots.bars("Scopes", {one["scope"]: one["memories"] for one in by_scope[:_WEEKS]}) if by_scope else "",
+        plots.bars("Scopes", {_WHERE.get(one["scope"], one["scope"]): one["memories"] for one in by_scope[:most]})
+        if by_scope
+        else "",
         plots.bars("Categories", counts["by_category"]) if counts["by_category"] else "",
     ]
     listed = (
-        ("Rules", rules, ("what", "where", "fired"), lambda one: (one["text"], one["scope"] or PERSONAL, one["hits"])),
+        (
+            "Rules",
+            rules,
+            ("what", "where", "fired"),
+            lambda one: (one["text"], one["scope"] or _WHERE[PERSONAL], one["hits"]),
+        ),
         ("Sessions", sessions, ("last", "agent", "repository", "learned", "shown", "tokens"), _session),
         ("Cost, 7 days", cost["spent"], ("day", "stage", "model", "calls", "USD"), _spent),
     )
     for title, rows, heads, write in listed:
-        body += [el("h2", title), table(heads, [write(one) for one in rows], title) if rows else _none("None.")]
-    doubtful = el("ul", [item(one, "/stats", el("p", "; ".join(one["why"]))) for one in stale], class_="memories")
+        body += [el("h2", title), table(heads, [write(one) for one in rows[:most]], title)] if rows else []
+    doubtful = el(
+        "ul", [item(one, "/stats", el("p", "; ".join(one["why"]))) for one in stale[:most]], class_="memories"
+    )
     body += [el("h2", "May be out of date"), doubtful if stale else _none("Nothing, as far as can be told.")]
+    body.append(_more("/stats", {}, most, max(map(len, (by_scope, rules, sessions, cost["spent"], stale)))))
     return View(
         "State",
         together(*body),
-        data | {"scopes": by_scope, "days": days, "sessions": sessions, "cost": cost, "rules": rules, "stale": stale},
+        data
+        | {"scopes": by_scope, "days": days, "sessions": sessions[:most], "cost": cost, "rules": rules}
+        | {"stale": stale[:most]},
     )
 
 
@@ -180,32 +250,48 @@ def _none(said: str) -> Html:
     return el("p", said, class_="none")
 
 
-def _count(said: str) -> int:
+def _most(query: Values) -> int:
+    said = query.get("most", str(_PAGE))
     if not (said.isascii() and said.isdigit() and len(said) < 6 and int(said)):  # noqa: PLR2004 - five digits
         raise UsageError(f"most is a number, not {said[:40]!a}")
     return int(said)
+
+
+def _more(path: str, query: Values, most: int, there: int) -> Inside:
+    """Link to more of a list of which `most` are shown, where more are there."""
+    if there <= most:
+        return ""
+    said = "Show more" if there == most + 1 else f"Show more: {there - most} are left"
+    return el("p", el("a", said, href=f"{path}?{urlencode({**query, 'most': most + _PAGE})}"))
 
 
 def _line(one: Mapping[str, Any], *before: Inside) -> Html:
     return el("li", [[el("small", part), " "] for part in before if part], one["text"], " ", link(one["uid"]))
 
 
-def _hit(hit: Mapping[str, Any]) -> Html:
+def _hits(place: Place, hits: Sequence[Hit]) -> list[dict[str, Any]]:
+    """Return hits with what their scores are made of, and all that is said of a memory."""
+    with reading(place) as catalogue:
+        known = {one["uid"]: one for one in catalogue.memories([hit.row.id for hit in hits if not hit.pending])}
+    return [hit | known.get(hit["uid"], {}) for hit in ranked(place, lambda _: (), hits, ())["hits"]]
+
+
+def _hit(hit: Mapping[str, Any], back: str) -> Html:
     score, moved = reasons(dict(hit))
     why = el("details", el("summary", f"why: confidence {hit['confidence']:.2f}"), el("p", score), el("p", moved))
-    return item(hit, "", why, buttons=False)
+    return item(hit, back, why, buttons=not hit["pending"])
 
 
 def _case(one: Mapping[str, Any]) -> Html:
     """Write what waits, with the other side, and the question."""
     other = one["other"]
-    asks = "Does the newer replace the older?" if other else "Shall this be kept?"
-    yes, no = ("Yes, it replaces it", "No, the older stays") if other else ("Approve", "Reject")
+    asks, yes, no = _ASKS[one["kind"]]
+    answers: list[Button] = [("approve", yes, {}), ("reject", no, {})]
     older, newer = differing(one["text"], other["text"]) if other else (one["text"], "")
     sides = [_side("Older" if other else "", older, one), _side("Newer", newer, other) if other else ""]
     why = f"{one['kind']}: {one['why']}" if one["why"] else one["kind"]
-    done = buttons(one["uid"], "/decide", ("approve", yes, {}), ("reject", no, {}))
     pair = el("div", sides, class_="pair" if other else "")
+    done = buttons(one["uid"], "/decide", *answers)
     return el("section", el("h2", asks), pair, el("p", why, class_="about"), done, class_="case")
 
 
@@ -213,7 +299,7 @@ def _side(name: str, text: Inside, one: Mapping[str, Any]) -> Html:
     return el("div", el("h3", name) if name else "", el("p", text, class_="said"), about(one))
 
 
-def _whole(one: Mapping[str, Any]) -> Html:
+def _whole(one: Mapping[str, Any], most: int) -> Html:
     """Write a memory, or a note that waits."""
     if one["kind"] == "note":
         return pairs({"note": one["uid"], "text": one["text"], "state": one["state"]})
@@ -223,42 +309,46 @@ def _whole(one: Mapping[str, Any]) -> Html:
         wanted = [("reinstate", "Have it hold again", {})]
     elif one["status"] == "forgotten":
         wanted = [("restore", "Bring it back", {})]
+    texts = {other["uid"]: other["text"] for other in (*one["related"], *one["history"])}
     facts: dict[str, Inside] = {
-        "status": one["status"],
         "category": f"{one['category']}, importance {one['importance']}",
         "recorded": when(one["recorded_at"]),
         "verified": when(one["verified_at"]),
-        "superseded by": _link(one["superseded_by"]),
-        "maybe replaced by": _link(one["maybe_replaced_by"]),
-        "against": [_link(uid) for uid in one["against"]],
-        "contradicted by": [_link(uid) for uid in one["contradicted_by"]],
-        "note": one["said"],
+        "replaced by": _named(texts, one["superseded_by"]),
+        "maybe replaced by": _named(texts, one["maybe_replaced_by"]),
+        "contradicts": [_named(texts, uid) for uid in one["against"]],
+        "contradicted by": [_named(texts, uid) for uid in one["contradicted_by"]],
+        "note": one["said"] if one["said"] != one["text"] else "",
         "you said": one["typed"],
-        **{name: came.get(name) for name in ("agent", "session", "cwd")},
+        "agent": came.get("agent"),
+        "session": came.get("session"),
+        "said in": came.get("cwd"),
     }
     lines = [
-        el("li", el("time", when(line["at"])), " ", el("b", line["verb"]), " ", version["text"], " ", _by(line))
+        (line["at"], el("li", el("time", when(line["at"])), " ", el("b", did), " ", version["text"], " ", _by(line)))
         for version in one["history"]
         for line in version["changes"]
+        for did in (_DID.get(line["verb"], line["verb"]),)
     ]
+    lines.sort(key=itemgetter(0))
     shown = [
         el("li", el("time", when(at["at"])), f" {at['agent']} {at['way']}, {counted(at['times'], 'time')}")
-        for at in islice(one["shown"], _PAGE)
+        for at in one["shown"][:most]
     ]
-    near: list[Inside] = []
-    if one["related"]:
-        edges = [(other["kind"], other["uid"][:SHORT_ID]) for other in one["related"]]
-        linked = el("ul", [_line(other, other["says"] or other["kind"]) for other in one["related"]])
-        near = [el("h2", "Linked"), el("div", plots.neighbours(edges), linked, class_="linked")]
+    linked = [_line(other, other["says"] or _LINKS.get(other["kind"], other["kind"])) for other in one["related"]]
+    # There may be more next to it where as many were found as were asked for.
+    there = max(len(lines), len(one["shown"]), len(linked) + (len(linked) == most))
     return el(
         "section",
         el("p", one["text"], class_="said large"),
         about(one),
         buttons(one["uid"], memory_path(one["uid"]), *wanted),
+        correction(one) if one["status"] == "current" else "",
         pairs(facts),
-        [el("h2", "History"), el("ol", lines, class_="time")] if lines else "",
-        [el("h2", "Shown"), el("ol", shown, class_="time")] if shown else "",
-        near,
+        [el("h2", "History"), el("ol", [line for _, line in lines[-most:]], class_="time")] if lines else "",
+        [el("h2", "Shown to agents"), el("ol", shown, class_="time")] if shown else "",
+        [el("h2", "Linked"), el("ul", linked)] if linked else "",
+        _more("/memory", {"id": one["uid"]}, most, there),
     )
 
 
@@ -267,18 +357,20 @@ def _by(line: Mapping[str, Any]) -> Inside:
     return el("small", said) if said else ""
 
 
-def _link(uid: str | None) -> Inside:
-    return link(uid) if uid else ""
+def _named(texts: Mapping[str, str], uid: str | None) -> Inside:
+    return el("div", texts.get(uid, ""), " ", link(uid)) if uid else ""
 
 
 def _weeks(days: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
-    """Count what was learned in each of the last weeks, by the day on which it began."""
+    """Count what was learned in each of the last weeks, from the first with anything on, by the day it began on."""
     now = time.time()
     weeks: dict[str, int] = {}
     for back in reversed(range(_WEEKS)):
         seven = [time.localtime(now - back * _WEEK - day * 86_400) for day in range(7)]
         learned = [days.get(time.strftime("%Y-%m-%d", day), {}) for day in seven]
-        weeks[time.strftime("%-d %b", seven[-1])] = sum(one.get("add", 0) + one.get("hold", 0) for one in learned)
+        count = sum(one.get("add", 0) + one.get("hold", 0) for one in learned)
+        if weeks or count or back < _FEW:
+            weeks[time.strftime("%-d %b", seven[-1])] = count
     return weeks
 
 
