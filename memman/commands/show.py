@@ -57,7 +57,7 @@ def show(place: Place, ids: Sequence[str], query: str | None = None, *, as_json:
 
 
 def known(place: Place, parts: Sequence[str], near: int = _NEAR) -> Records:
-    """Return all that is known of each memory, with the `near` next to it, or of each note that waits, that an id names."""
+    """Return all that is known of each memory that an id names, `near` of those next to it too; or of a note."""
     records = described(place, parts)
     with looking(place) as (catalogue, queue):
         return [

@@ -15,7 +15,9 @@ _MOST = 100
 _LEARNED = {"since": "30d", "most": "100"}
 # In HTML that was made by `el` no text can look like one of these.
 _CHANGES = re.compile(
-    r'<div class="buttons">.*?</div>|<nav class="spans".*?</nav>|<p class="lead">Is it.*?</p>', re.DOTALL
+    r'<div class="buttons">.*?</div>|<details class="correct">.*?</details>'
+    r'|<nav class="spans".*?</nav>|<p class="lead">Is it.*?</p>',
+    re.DOTALL,
 )
 _MEMORY = re.compile(r'<a href="/memory\?id=(\w+)"([^>]*)>(.*?)</a>')
 _PAGE = re.compile(r'<a href="/[^"]*"[^>]*>(.*?)</a>')

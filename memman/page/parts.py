@@ -48,7 +48,7 @@ def items(records: Sequence[Mapping[str, Any]], back: str = "", *, buttons: bool
 
 def _buttons_of(one: Mapping[str, Any], back: str) -> Html:
     wanted: list[Button] = [("keep", "Keep", {}), ("wrong", "Wrong", {}), elsewhere(one)]
-    return buttons(one["uid"], back, *wanted, more=el("a", "Why? Correct it", href=memory_path(one["uid"])))
+    return buttons(one["uid"], back, *wanted, after=el("a", "Why? Correct it", href=memory_path(one["uid"])))
 
 
 def elsewhere(one: Mapping[str, Any]) -> Button:
@@ -58,14 +58,14 @@ def elsewhere(one: Mapping[str, Any]) -> Button:
     return "scope", "Only here", {"to": REPOSITORY}
 
 
-def buttons(uid: str, back: str, *wanted: Button, more: Inside = "") -> Html:
+def buttons(uid: str, back: str, *wanted: Button, after: Inside = "") -> Html:
     """Write buttons about a memory; `back` is the page that comes after."""
     forms = []
     for action, title, more in wanted:
         hidden = [el("input", type="hidden", name=name, value=said) for name, said in _values(uid, back, more)]
         press = el("button", title, aria_label=f"{title}: {uid[:SHORT_ID]}")
         forms.append(el("form", hidden, press, method="post", action=f"/act/{action}"))
-    return el("div", forms, more, class_="buttons")
+    return el("div", forms, after, class_="buttons")
 
 
 def _values(uid: str, back: str, more: Mapping[str, str]) -> list[tuple[str, str]]:

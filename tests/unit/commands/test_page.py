@@ -116,6 +116,27 @@ def test_what_is_done_there_is_what_the_command_line_shows(box):
     browsing(work)
 
 
+def test_what_is_corrected_there_holds_after_a_drain(box):
+    """A person's words take a memory's place where that holds, and the undo that the notice names takes them back."""
+    filled(box)
+    (uid,) = box.store("SELECT uid FROM memory WHERE text LIKE '%Fly.io%'")
+    holds = "SELECT text FROM memory WHERE status = 'current' AND text LIKE '%billing to%'"
+
+    def work(browser):
+        assert "put this in its place" in browser.open(f"/memory?id={uid}")[0].lower()
+        assert "is not an id" in browser.press("correct", id="??", text="x")
+        assert "say text" in browser.press("correct", id=uid, text=" \n")
+        shown = browser.press("correct", id=uid, text="We deploy billing to Render by hand.")
+        box.drain()
+        assert box.store(holds) == ["We deploy billing to Render by hand."]
+        note = re.search(r'action="/act/undo".*?name="id" value="(\w+)"', shown, re.DOTALL)[1]
+        assert f"memman undo {note[-8:]}" in shown
+        assert "holds again" in browser.press("undo", id=note)
+        assert box.store(holds) == ["We deploy billing to Fly.io from the main branch."]
+
+    browsing(work)
+
+
 def test_what_is_decided_there_is_decided(box):
     """The newer of two replaces the older, and the undo has that hold again; what was held back is rejected."""
     old, new = drained(box, OLD, NEW)
