@@ -84,9 +84,8 @@ def _session_start(call: Call) -> str:
         here = call.place
         session.asked, session.first = asked(call), True
         session.notes = session.asked and (session.notes or notes(call))
-        text, lines = block(
-            call.data, call.store, here, says=NOTED if session.asked else _captured(call), session=session.id
-        )
+        says = NOTED if session.asked else _captured(call)
+        text, lines = block(call.data, call.store, here, says=says, session=session.id, prompted=True)
         text += _news(call, here) if here.news and call.genuine else ""
         text += _offer(call, here) if source in STARTED and call.genuine else ""
         text += _unknown(call, here) if call.genuine and here.repository and not here.alone else ""

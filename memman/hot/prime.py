@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from memman.config.scope import Here
 
 BUDGET = 1_500
+# Of that for what is no wish, in a session that knows the topics and is told at its prompts what bears on them.
+_BESIDE = 250
 # Parts of the room beside the guide, in hundredths: of the user's rules; then of what they leave, of the user's wishes,
 # of how things are, of what only an agent says, and of what is uncertain.
 RULES = 40
@@ -59,10 +61,13 @@ _PARTS = (
 )
 
 
-def block(data: str, store: str, here: "Here", *, says: str = NOTED, session: str = "") -> tuple[str, dict[str, str]]:
+def block(
+    data: str, store: str, here: "Here", *, says: str = NOTED, session: str = "", prompted: bool = False
+) -> tuple[str, dict[str, str]]:
     """Return the block, the same for the same store, and its memories' lines by uid; the guide `says` what is kept.
 
-    A `session` that begins is told, once, how much the last one here left.
+    A `session` that begins is told, once, how much the last one here left. One that will be told at its prompts what
+    bears on them (`prompted`) is told little beside what the user wishes, where there are topics.
     """
     text = guide(program := command(data), says=says)
     if there(reach_path(path := store_path(data, store))):
@@ -80,7 +85,10 @@ def block(data: str, store: str, here: "Here", *, says: str = NOTED, session: st
         more = "".join(f", {name} {n}" for name, n in zip(("replaced", "in review"), left[1:], strict=True) if n)
         text += f"\nkept last time: {left[0]}{more} ({program} log --session last)\n"
     room = BUDGET - tokens(text) - tokens(framed(_HEAD, _PARTS))
-    chosen = fitting(kinds, room)
+    if prompted and topics:
+        chosen = fitting(kinds[:1], room) | fitting([[], *kinds[1:]], _BESIDE)
+    else:
+        chosen = fitting(kinds, room)
     lines: list[str] = []
     for title, hits in zip(_PARTS, kinds, strict=False):
         held = [chosen[hit.row.uid] for hit in hits if hit.row.uid in chosen]

@@ -105,7 +105,7 @@ def today(place: Place, query: Values) -> View:
 def start(place: Place, _: Values) -> View:
     """Show what the next session here starts with, word for word."""
     here = standing()
-    text, shown = block(place.data, place.name, here)
+    text, shown = block(place.data, place.name, here, prompted=True)
     kinds, _left = held(place.data, place.name, here)
     out = [
         {"uid": hit.row.uid, "text": hit.row.text}

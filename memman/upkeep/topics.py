@@ -1,7 +1,8 @@
 """Finding what the memories of each repository are about, without a model: a name that several of them share.
 
-A name is a word, or what is known as a name, that at least LEAST memories have, that few others have, and whose
-memories are more alike in meaning than any memories of the repository are. No list says which words are names.
+A name is a word, or what is known as a name, that at least LEAST memories have, that few others have, whose memories
+are more alike in meaning than any memories of the repository are, and that means what they are about: "Redis" does,
+"kept" does not. No list says which words are names.
 """
 
 import json
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memman.embed import LocalEmbedder
+from memman.embed.static import StaticTable, spelled
 from memman.model.terms import STOPWORDS, folded, stem, words
 from memman.model.text import plain
 from memman.secrets import SCREEN, screened
@@ -26,10 +28,13 @@ _MOST, _TOPICS, _UNDER = 2_000, 24, 24
 # The part of a repository's memories that a topic has at most, or so many; characters of a name.
 _SHARE, _FEW, _NAMED = 0.2, 5, (3, 32)
 # Counted up where topics are to be found anew in what has not changed.
-_RULES = 1
+_RULES = 2
 # How much more alike a topic's memories are than those of the repository at large (mean cosine), and how many of them
 # no weightier topic has.
 _ALIKE, _NEW = 0.16, 2
+# The cosine of a name's vector with the mean of its memories' that it has at least, and that of a name in a script of
+# which there are no vectors of words.
+_FITS, _SPELLED = 0.3, 0.5
 _CURRENT = (
     "SELECT m.id, m.text, m.entities FROM scope s JOIN scoped ON scope = s.id JOIN memory m ON m.id = memory"
     " WHERE s.repository = ? AND m.status = 'current' ORDER BY m.id DESC LIMIT ?"
@@ -38,12 +43,12 @@ Matrix = npt.NDArray[np.float32]
 
 
 class Group(NamedTuple):
-    """Memories that share a name, by their places in the list; how alike they are, whether it is known as a name."""
+    """Memories that share a name, by their places in the list; how alike they are, and how well it names them."""
 
     name: str
     members: frozenset[int]
     alike: float
-    known: bool
+    fits: float
 
 
 def refresh(store: SqliteStore, embedder: LocalEmbedder) -> bool:
@@ -79,7 +84,7 @@ def _groups(said: Sequence[tuple[str, Sequence[str]]], matrix: Matrix) -> Iterat
     """Yield what shares a name and is alike, of memories given as text and names."""
     members: defaultdict[str, set[int]] = defaultdict(set)
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    known = {stem(folded(name)) for _, names in said for name in names}
+    table = StaticTable()
     for place, (text, names) in enumerate(said):
         for key, form in _names(text, names):
             members[key].add(place)
@@ -88,10 +93,11 @@ def _groups(said: Sequence[tuple[str, Sequence[str]]], matrix: Matrix) -> Iterat
     most = max(_FEW, int(_SHARE * len(said)))
     for key, places in members.items():
         if LEAST <= len(places) <= most:
-            alike = _likeness(matrix[sorted(places)]) - usual
-            name = _called(forms[key])
-            if alike >= _ALIKE and screened(name) == name:
-                yield Group(name, frozenset(places), alike, key in known)
+            some, name = matrix[sorted(places)], _called(forms[key])
+            alike, fits = _likeness(some) - usual, _fits(table, name, some)
+            if alike >= _ALIKE and fits >= _FITS and screened(name) == name:
+                yield Group(name, frozenset(places), alike, fits)
+    table.close()
 
 
 def _names(text: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -110,6 +116,12 @@ def _called(forms: Mapping[str, int]) -> str:
     return max(forms, key=lambda form: (forms[form], form.islower(), form))
 
 
+def _fits(table: StaticTable, name: str, matrix: Matrix) -> float:
+    """Return the cosine of a name with the mean of some memories."""
+    mean = matrix.mean(axis=0)
+    return _SPELLED if spelled(name) else float(mean @ table.vector(name) / max(float(np.linalg.norm(mean)), 1e-9))
+
+
 def _likeness(matrix: Matrix) -> float:
     """Return the mean cosine of unit vectors with one another."""
     count, total = len(matrix), matrix.sum(axis=0)
@@ -117,12 +129,12 @@ def _likeness(matrix: Matrix) -> float:
 
 
 def choose(groups: Sequence[Group]) -> list[Group]:
-    """Return the topics that together tell most: each time the one whose memories that none has yet are most alike."""
+    """Return the topics that together tell most: each time the one that has most of what none has yet."""
     chosen, told, left = list[Group](), set[int](), [*groups]
     while left and len(chosen) < _TOPICS:
         left = [one for one in left if len(one.members - told) >= _NEW]
         if left:
-            best = max(left, key=lambda one: (len(one.members - told) * one.alike, one.known, one.name))
+            best = max(left, key=lambda one: (len(one.members - told) * one.alike * one.fits, one.name))
             chosen.append(best)
             told |= best.members
             left.remove(best)

@@ -130,12 +130,12 @@ def test_the_topics_of_a_store_hold_no_name_of_another_repository(shop):
 
 
 def test_topics_that_tell_most_come_first():
-    """One that adds less than two memories to those before is left out; a name is preferred to a word."""
+    """One that adds less than two memories to those before is left out; what names them better is preferred."""
     groups = [
-        Group("orders", frozenset({1, 2, 3}), 0.3, known=False),
-        Group("Redis", frozenset({1, 2, 3}), 0.3, known=True),
-        Group("keys", frozenset({3, 4, 5}), 0.2, known=False),
-        Group("hours", frozenset({2, 3, 4}), 0.4, known=False),
+        Group("orders", frozenset({1, 2, 3}), 0.3, fits=0.3),
+        Group("Redis", frozenset({1, 2, 3}), 0.3, fits=0.5),
+        Group("keys", frozenset({3, 4, 5}), 0.2, fits=0.3),
+        Group("hours", frozenset({2, 3, 4}), 0.6, fits=0.5),
     ]
     assert [one.name for one in choose(groups)] == ["hours"]
     assert [one.name for one in choose(groups[:3])] == ["Redis", "keys"]
