@@ -139,3 +139,19 @@ def test_topics_that_tell_most_come_first():
     ]
     assert [one.name for one in choose(groups)] == ["hours"]
     assert [one.name for one in choose(groups[:3])] == ["Redis", "keys"]
+
+
+def test_a_session_with_topics_is_told_little_beside_wishes(shop):
+    """What bears on its work comes with its first prompt; who is not told at prompts has it all at the start."""
+    for name in ("heron", "stork", "crane", "egret", "ibis", "bittern"):
+        shop.remember(
+            f"The {name} is the host of a different service of another team, in its own hall.", category="fact"
+        )
+    shop.drain()
+    payload = {"session_id": "s", "cwd": str(folder(shop)), "source": "startup"}
+    whole = shop.memman("prime", cwd=folder(shop)).stdout
+    told = context(shop, "session-start", "claude-code", payload)
+    shop.alter("DELETE FROM meta WHERE key GLOB ?", KEY + "*")
+    without = context(shop, "session-start", "claude-code", payload | {"session_id": "t"})
+    assert [text.count("\n- ") for text in (whole, without)] == [16, 16]
+    assert 5 < told.count("\n- ") < 16
