@@ -51,7 +51,7 @@ _USES = 4
 _RULES_HEAD = "Rules that the user set, word for word; nobody else can (id: text):"
 _HEAD = "Memories of earlier sessions; behind each its day and id."
 _ALSO = "Also known: "
-_TOPICS = "Topics (`{} wiki show NAME` prints all that is kept on one): "
+_TOPICS = "Topics (`{} recall NAME` finds what is kept on one): "
 _FAILED = "memman scheduler queue failed"
 _PARTS = (
     "What this user asked for before; follow it unless they say otherwise now:",
@@ -212,7 +212,7 @@ def _known(
         hits = [hit.having(aside=_aside(ends.get(hit.id), before.get(hit.id))) for hit in hits]
         here_only = {memory for memory, (place, _) in reader.scope_of(ids).items() if place}
         left = _left(reader, data, store, here, session) if session else None
-        topics = [harmless(plain(one.name)) for one in kept_topics(reader.db, here, TRUSTED)[:_NAMES]]
+        topics = [harmless(plain(one.name)) for one in kept_topics(reader.db, here, TRUSTED, _NAMES)[:_NAMES]]
         reader.close()
     kinds: list[list[Hit]] = [[], [], [], []]
     for hit in hits:

@@ -23,12 +23,12 @@ from memman.store.sqlite import topics, vectors
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.topics import KEY, LEAST
 
-# Memories of a repository that are looked at, the newest; topics that one has; memories of a topic.
-_MOST, _TOPICS, _UNDER = 2_000, 24, 24
-# The part of a repository's memories that a topic has at most, or so many; characters of a name.
-_SHARE, _FEW, _NAMED = 0.2, 5, (3, 32)
+# Memories of a repository that are looked at, the newest; topics that one has, or one for so many memories.
+_MOST, _TOPICS, _FOR_EACH = 2_000, 24, 10
+# The part of a repository's memories that a topic has at most, the least and the most of that; characters of a name.
+_SHARE, _FEW, _MANY, _NAMED = 0.2, 5, 60, (3, 32)
 # Counted up where topics are to be found anew in what has not changed.
-_RULES = 2
+_RULES = 3
 # How much more alike a topic's memories are than those of the repository at large (mean cosine), and how many of them
 # no weightier topic has.
 _ALIKE, _NEW = 0.16, 2
@@ -76,8 +76,9 @@ def _made(store: SqliteStore, embedder: LocalEmbedder, repository: str) -> list[
         return []
     matrix = np.stack([known[row[0]] for row in rows])
     matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1)
-    chosen = choose([*_groups([(text, json.loads(names)) for _, text, names in rows], matrix)])
-    return [{"name": one.name, "ids": [rows[n][0] for n in sorted(one.members)[:_UNDER]]} for one in chosen]
+    groups = [*_groups([(text, json.loads(names)) for _, text, names in rows], matrix)]
+    chosen = choose(groups, max(_TOPICS, len(rows) // _FOR_EACH))
+    return [{"name": one.name, "ids": [rows[n][0] for n in sorted(one.members)]} for one in chosen]
 
 
 def _groups(said: Sequence[tuple[str, Sequence[str]]], matrix: Matrix) -> Iterator[Group]:
@@ -90,7 +91,7 @@ def _groups(said: Sequence[tuple[str, Sequence[str]]], matrix: Matrix) -> Iterat
             members[key].add(place)
             forms[key][form] += 1
     usual = _likeness(matrix)
-    most = max(_FEW, int(_SHARE * len(said)))
+    most = min(max(_FEW, int(_SHARE * len(said))), _MANY)
     for key, places in members.items():
         if LEAST <= len(places) <= most:
             some, name = matrix[sorted(places)], _called(forms[key])
@@ -128,10 +129,10 @@ def _likeness(matrix: Matrix) -> float:
     return float(total @ total - count) / max(1, count * (count - 1))
 
 
-def choose(groups: Sequence[Group]) -> list[Group]:
+def choose(groups: Sequence[Group], most: int = _TOPICS) -> list[Group]:
     """Return the topics that together tell most: each time the one that has most of what none has yet."""
     chosen, told, left = list[Group](), set[int](), [*groups]
-    while left and len(chosen) < _TOPICS:
+    while left and len(chosen) < most:
         left = [one for one in left if len(one.members - told) >= _NEW]
         if left:
             best = max(left, key=lambda one: (len(one.members - told) * one.alike * one.fits, one.name))

@@ -28,7 +28,7 @@ _STATE = (
 _KEPT = (
     "SELECT substr(meta.key, ?), t.key, t.value ->> '$.name', m.id, m.source FROM meta"
     " CROSS JOIN json_each(meta.value, '$.topics') t CROSS JOIN json_each(t.value, '$.ids') i"
-    " CROSS JOIN memory m ON m.id = i.value WHERE meta.key GLOB ? AND m.status = 'current'"
+    " CROSS JOIN memory m ON m.id = i.value WHERE meta.key GLOB ? AND t.key < ? AND m.status = 'current'"
     " ORDER BY meta.key, t.key, i.key"
 )
 
@@ -47,13 +47,15 @@ def states(db: "apsw.Connection") -> dict[str, str]:
     return dict(db.execute(_STATE))
 
 
-def kept(db: "apsw.Connection", here: "Here | None" = None, sources: "Sequence[str]" = SOURCES) -> list[Topic]:
-    """Return the topics of a store, or only those that hold `here`, the weightiest of each repository first.
+def kept(
+    db: "apsw.Connection", here: "Here | None" = None, sources: "Sequence[str]" = SOURCES, most: int = 2**31
+) -> list[Topic]:
+    """Return the topics of a store, or only those that hold `here`, the `most` weighty of each repository first.
 
     A memory that is no longer current, holds elsewhere or has another source than `sources` is under none.
     """
     every: dict[tuple[str, int], Topic] = {}
-    for repository, number, name, memory, source in db.execute(_KEPT, (len(KEY) + 1, KEY + "*")):
+    for repository, number, name, memory, source in db.execute(_KEPT, (len(KEY) + 1, KEY + "*", most)):
         if source in sources and (here is None or not repository or sees(here, repository, "", inside=False)):
             every.setdefault((repository, number), Topic(repository, name)).ids.append(memory)
     seen = scopes.visible(db, here, inside=True) if here else None
