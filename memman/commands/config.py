@@ -5,44 +5,33 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from memman.commands.person import confirm
 from memman.commands.place import Place, expected
 from memman.commands.printing import complain, table, text
 from memman.commands.verb import Group, starting, store_option
-from memman.config.env import Settings, change, change_all, drop, known, unknown
+from memman.config.env import Settings, change_all, drop, known, own, unknown
 from memman.config.keys import KEYS, Key
-from memman.config.providers import AGENTS, AUTO
 from memman.model.errors import UsageError
 
 _LAST = 4
 _SHARED = "MEMMAN_STORE_DSN"
 _LONGEST = 65_536
-_PROVIDER = "MEMMAN_LLM_PROVIDER"
-_OF_PROVIDER = (
-    "MEMMAN_LLM_ENDPOINT",
-    "MEMMAN_LLM_MODEL_FAST",
-    "MEMMAN_LLM_MODEL_SLOW",
-    "MEMMAN_LLM_PRICE",
-)
 
-named = click.argument("key", shell_complete=lambda ctx, param, begun: starting(KEYS, begun.upper()))  # noqa: ARG005
+
+def complete_key(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the keys whose names begin so."""
+    return starting(KEYS, begun.upper())
+
+
+named = click.argument("key", shell_complete=complete_key)
 
 
 @click.group(cls=Group)
 @store_option
 def config() -> None:
     """Read and change the configuration."""
-
-
-def _outdated(before: Mapping[str, str], said: Mapping[str, str]) -> list[str]:
-    """Return which settings were for the model provider before the one that is now set; builtin leaves all as it is."""
-    old, new = before.get(_PROVIDER, ""), said.get(_PROVIDER, "")
-    to_agent = new in {*AGENTS, AUTO} and "MEMMAN_LLM_ENDPOINT" in before
-    if new in {"", "builtin", old} or (old in {"", "builtin"} and not to_agent):
-        return []
-    known = _OF_PROVIDER + (("MEMMAN_LLM_COMMAND",) if old in AGENTS else ())
-    return [name for name in known if name in before and name not in said]
 
 
 def _outward(name: str, value: str) -> str:
@@ -62,7 +51,7 @@ def _print_change(done: dict[str, Any]) -> None:
     nargs=-1,
     required=True,
     metavar="KEY VALUE [KEY VALUE]...",
-    shell_complete=lambda ctx, param, begun: starting(KEYS, begun.upper()),  # noqa: ARG005
+    shell_complete=complete_key,
 )
 def set_verb(place: Place, pairs: Sequence[str]) -> dict[str, Any]:
     """Set keys, all or none; with - a value is read from standard input, which keeps it out of the shell history.
@@ -77,10 +66,7 @@ def set_verb(place: Place, pairs: Sequence[str]) -> dict[str, Any]:
         parsed(said[_SHARED])
     if outward := [_outward(name, value) for name, value in said.items() if KEYS[name].outward(value)]:
         confirm(f"Set {', '.join(outward)}?")
-    outdated = _outdated(Settings.read(place.data).said, said)
-    change_all(place.data, said | dict.fromkeys(outdated), store)
-    _say_unpriced(place.data, store)
-    return {"did": "set", "keys": list(said), "store": store} | ({"unset": outdated} if outdated else {})
+    return {"did": "set", "keys": list(said), "store": store} | _changed(place.data, said, store)
 
 
 @config.verb(shows=text)
@@ -99,9 +85,19 @@ def unset(place: Place, key: str) -> dict[str, Any]:
         return {"did": "removed", "keys": [key], "store": ""}
     store = _store(place)
     _refuse_detaching(place.data, known(key), store)
-    change(place.data, key, None, store)
-    _say_unpriced(place.data, store)
-    return {"did": "unset", "keys": [known(key).name], "store": store}
+    name = known(key).name
+    return {"did": "unset", "keys": [name], "store": store} | _changed(place.data, {name: None}, store)
+
+
+def _changed(data: str, said: Mapping[str, str | None], store: str) -> dict[str, Any]:
+    """Change settings, and remove those that were for the provider before; return these, if any, as `unset`."""
+    from memman.providers import outdated
+
+    before = Settings(own(data, store)) if store else Settings.read(data)
+    gone = outdated(before, said)
+    change_all(data, {**dict.fromkeys(gone), **said}, store)
+    _say_unpriced(data, store)
+    return {"unset": gone} if gone else {}
 
 
 def _print(keys: dict[str, dict[str, Any]]) -> None:
@@ -109,12 +105,14 @@ def _print(keys: dict[str, dict[str, Any]]) -> None:
 
 
 @config.verb(shows=_print)
-def show(place: Place) -> dict[str, dict[str, Any]]:
-    """Show all keys and values; * marks those that are set."""
+@click.argument("key", required=False, shell_complete=complete_key)
+def show(place: Place, key: str | None = None) -> dict[str, dict[str, Any]]:
+    """Show all keys and values, or one; * marks those that are set."""
     settings = Settings.read(place.data)
     for fault in settings.faults:
         complain(fault)
-    values = {name: abbreviated(settings[name]) if key.secret else settings[name] for name, key in KEYS.items()}
+    keys = {known(key).name: known(key)} if key else KEYS
+    values = {name: abbreviated(settings[name]) if one.secret else settings[name] for name, one in keys.items()}
     return {name: {"value": value, "set": name in settings.said} for name, value in values.items()}
 
 

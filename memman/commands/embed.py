@@ -28,7 +28,7 @@ from memman.model.objects import record
 from memman.model.plural import counted
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import BUILTIN, ON_MACHINE
-from memman.providers import embedder
+from memman.providers import embedder, outdated
 from memman.providers.pool import Providers
 from memman.store.sqlite import vectors
 from memman.store.sqlite.catalogue import Catalogue
@@ -37,6 +37,7 @@ from memman.upkeep.backfill import discard, fill, known, lacking, resolved
 
 _KEYED = ("provider", "model", "endpoint", "dimension")
 _PARTS = (*_KEYED, "store")
+_KEY = "MEMMAN_EMBED_API_KEY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ class EmbedderSwap:
     def keys(self) -> dict[str, str | None]:
         """The settings that put the target in force."""
         said = asdict(self)
-        return {f"MEMMAN_EMBED_{name.upper()}": said[name] or None for name in _KEYED}
+        forgotten = {_KEY: None} if self.provider == BUILTIN else {}
+        return {f"MEMMAN_EMBED_{name.upper()}": said[name] or None for name in _KEYED} | forgotten
 
     def in_force(self, settings: Settings) -> bool:
         """Whether `settings` say the same."""
@@ -224,8 +226,14 @@ def _chosen(data: str, said: Mapping[str, object] | None, *, resume: bool) -> Em
         raise UsageError(
             f"the swap to {unfinished} is not finished: continue it with --resume or cancel it with --abort"
         )
-    if target.in_force(Settings.load(data, target.store)):
+    settings = Settings.load(data, target.store)
+    if target.in_force(settings):
         raise UsageError(f"{target} is already in use; `memman embed reembed` creates missing vectors")
+    if EMBEDDERS[settings[PROVIDER]].by_http and _KEY in outdated(settings, target.keys):
+        raise UsageError(
+            f"{_KEY} is for {settings[PROVIDER]}: `memman embed swap --to builtin` forgets it, then set the key of"
+            f" {target.provider} and swap to that"
+        )
     return target
 
 

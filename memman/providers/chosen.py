@@ -4,9 +4,11 @@ from typing import TYPE_CHECKING
 
 from memman.config.env import Settings
 from memman.config.keys import BUILTIN_LAST, host, in_local_network
-from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS, TELLS_COST
+from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS, RERANKERS, TELLS_COST, Provider
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from memman.providers.meter import Budget
 
 # What a provider's name begins with, in the ledger and for people, where it answers in place of another.
@@ -43,6 +45,54 @@ def llm_in_force(settings: Settings) -> dict[str, str]:
         "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow,
         "endpoint": settings["MEMMAN_LLM_ENDPOINT"] or endpoint,
     }
+
+
+# What is said of a model provider, and means nothing to another one.
+_OF_PROVIDER = (
+    "MEMMAN_LLM_ENDPOINT",
+    "MEMMAN_LLM_MODEL_FAST",
+    "MEMMAN_LLM_MODEL_SLOW",
+    "MEMMAN_LLM_PRICE",
+)
+# How the settings of a purpose begin, who serves it, and which setting names the provider.
+_PURPOSES = (
+    ("MEMMAN_LLM", LLMS, "MEMMAN_LLM_PROVIDER"),
+    ("MEMMAN_LLM_FALLBACK", LLMS, "MEMMAN_LLM_FALLBACK"),
+    ("MEMMAN_EMBED", EMBEDDERS, "MEMMAN_EMBED_PROVIDER"),
+    ("MEMMAN_RERANK", RERANKERS, "MEMMAN_RERANK_PROVIDER"),
+)
+
+
+def outdated(before: Settings, said: "Mapping[str, str | None]") -> list[str]:
+    """Return which settings were for the provider before what is now `said`, None for a default.
+
+    `builtin` leaves all as it is. A key goes where the host changes that it would be sent to.
+    """
+    found = (*_of_the_former(before, said), *_keys(before, said))
+    return [name for name in found if name in before.said and name not in said]
+
+
+def _of_the_former(before: Settings, said: "Mapping[str, str | None]") -> tuple[str, ...]:
+    old, new = (one.get("MEMMAN_LLM_PROVIDER") or "" for one in (before.said, said))
+    to_agent = new in {*AGENTS, AUTO} and "MEMMAN_LLM_ENDPOINT" in before.said
+    if new in {"", "builtin", old} or (old in {"", "builtin"} and not to_agent):
+        return ()
+    return (*_OF_PROVIDER, "MEMMAN_LLM_COMMAND") if old in AGENTS else _OF_PROVIDER
+
+
+def _keys(before: Settings, said: "Mapping[str, str | None]") -> "Iterator[str]":
+    after = before.replaced({**dict.fromkeys(_of_the_former(before, said)), **said})
+    for purpose, rows, provider in _PURPOSES:
+        was, now = (_address(settings, purpose, rows, provider) for settings in (before, after))
+        if now and now != was and (was or provider in before.said):
+            yield f"{purpose}_API_KEY"
+
+
+def _address(settings: Settings, purpose: str, rows: "Mapping[str, Provider]", provider: str) -> str:
+    """Return the host that is asked for a purpose, '' for none."""
+    named = llm_provider(settings) if purpose == "MEMMAN_LLM" else settings[provider].removesuffix(BUILTIN_LAST)
+    row = rows.get(named, Provider(""))
+    return host(settings[f"{purpose}_ENDPOINT"] or row.endpoint) if row.by_http else ""
 
 
 def _usual(provider: str) -> tuple[str, str, str] | None:

@@ -129,7 +129,7 @@ def test_what_is_set_is_read_as_it_was_set(value):
 
 
 def test_another_model_provider_takes_no_settings_of_the_one_before(box):
-    """Its endpoint and models are unset, and that is said; what is given with it and its key stay."""
+    """Its endpoint and models are unset, and that is said; what is given with it stays, and a key nobody is sent."""
     before = {"LLM_PROVIDER": "openai", "LLM_ENDPOINT": "http://localhost:9/v1", "LLM_API_KEY": "key-of-the-test"}
     box.configure(**before, LLM_MODEL_FAST="qwen3:8b", LLM_MODEL_SLOW="qwen3:8b")
     done = box.memman("config", "set", "LLM_PROVIDER", "claude-code", "LLM_MODEL_FAST", "sonnet")
@@ -139,3 +139,45 @@ def test_another_model_provider_takes_no_settings_of_the_one_before(box):
         "MEMMAN_LLM_API_KEY=key-of-the-test",
         "MEMMAN_LLM_MODEL_FAST=sonnet",
     ]
+
+
+KEY = "MEMMAN_LLM_API_KEY"
+OPENROUTER = {"LLM_PROVIDER": "openai", "LLM_API_KEY": "key-of-the-test"}
+KEYS_KEPT = [
+    ({"LLM_API_KEY": "k"}, "set LLM_PROVIDER openai", True),
+    (OPENROUTER, "set LLM_PROVIDER builtin", True),
+    (OPENROUTER, "set LLM_MODEL_FAST other", True),
+    (OPENROUTER, "set LLM_ENDPOINT https://openrouter.ai/api/v2", True),
+    (OPENROUTER, "set LLM_PROVIDER anthropic LLM_API_KEY another", True),
+    (OPENROUTER, "set LLM_PROVIDER anthropic", False),
+    (OPENROUTER, "set LLM_ENDPOINT http://localhost:9/v1", False),
+    ({"LLM_PROVIDER": "anthropic", "LLM_API_KEY": "k"}, "unset LLM_PROVIDER", False),
+    ({**OPENROUTER, "LLM_ENDPOINT": "http://localhost:9/v1"}, "unset LLM_ENDPOINT", False),
+    ({**OPENROUTER, "LLM_PROVIDER": "builtin"}, "set LLM_PROVIDER anthropic", False),
+]
+
+
+@pytest.mark.parametrize(("before", "command", "kept"), KEYS_KEPT)
+def test_a_key_is_never_sent_to_another_host(box, before, command, kept):
+    """Whatever changes where a key would go removes it, and says so; what does not leaves it alone."""
+    box.configure(**before)
+    done = box.memman("config", *command.split())
+    assert done.returncode == 0, done.stderr
+    assert (f"{KEY}=" in (box.data / "env").read_text()) is kept
+    assert (f"unset {KEY}, which was for the provider before" in done.stdout) is not kept
+
+
+def test_install_drops_what_was_for_the_provider_before(box):
+    """An agent as the model is not called by another provider's model; the plan says what is unset."""
+    box.configure(LLM_PROVIDER="anthropic", LLM_API_KEY="key-of-the-test", LLM_MODEL_FAST="claude-x")
+    planned = box.memman("install", "--no-wizard", "--agent-model", "claude-code", "--dry-run").stdout
+    assert "settings: unset MEMMAN_LLM_MODEL_FAST, which was for the provider before" in planned
+    assert box.memman("install", "--no-wizard", "--agent-model", "claude-code").returncode == 0
+    assert "claude-x" not in (box.data / "env").read_text()
+
+
+def test_config_show_tells_of_one_key(box):
+    """What is asked for by its short name is shown alone; a key that there is not is named."""
+    (line,) = box.memman("config", "show", "capture").stdout.splitlines()
+    assert "MEMMAN_CAPTURE" in line
+    assert box.memman("config", "show", "captur").returncode == 78
