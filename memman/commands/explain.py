@@ -5,10 +5,10 @@ from itertools import chain
 from typing import Any
 
 from memman.belief import factor, sourced
-from memman.commands.hot import said
 from memman.commands.memories import Named, all_named, veiled
 from memman.commands.place import Place, looking
 from memman.commands.printing import labelled, printed, short, text
+from memman.commands.remember_recall import said
 from memman.commands.verb import said_store
 from memman.model.text import replaced
 from memman.model.vocabulary import HIDDEN

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from memman.commands.hot import params, split
 from memman.commands.memories import Named, named
 from memman.commands.place import Place, chosen, looking
+from memman.commands.remember_recall import params, split
 from memman.commands.verb import Command, said_store
 from memman.config.schedule import refuse_stopped
 from memman.hot.grammar import REMEMBER

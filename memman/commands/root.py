@@ -16,8 +16,8 @@ COMPLETE = "_MEMMAN_COMPLETE"
 VERBS: dict[str, tuple[str, str]] = {
     "install": ("install", "Set up memman for your agents, and start the scheduler"),
     "uninstall": ("install", "Remove memman from your agents and stop its scheduler; memories stay"),
-    "remember": ("hot", "Save a note and print its id; the text comes as words, from a pipe, or with -"),
-    "recall": ("hot", "Search memory for what answers a question"),
+    "remember": ("remember_recall", "Save a note and print its id; the text comes as words, from a pipe, or with -"),
+    "recall": ("remember_recall", "Search memory for what answers a question"),
     "show": (
         "show",
         "Show all that is known of memories or queued notes: where from, their history, and what is near",
@@ -73,14 +73,14 @@ VERBS: dict[str, tuple[str, str]] = {
     "handover": ("handover", "Take up what the last session in this repository left"),
     "wiki": ("wiki", "Show what memory knows by topic, or write it as a folder of pages"),
     "embed": ("embed", "Show and change the embedding model"),
-    "hook": ("plain", "Handle an agent's hook event: JSON in, JSON or nothing out; never fails"),
+    "hook": ("for_agents", "Handle an agent's hook event: JSON in, JSON or nothing out; never fails"),
     "mcp": ("mcp", "Offer memory to an agent as tools, by the Model Context Protocol"),
-    "prime": ("plain", "Print the context that a new agent session starts with"),
-    "guide": ("plain", "Print the instructions that agents get"),
-    "version": ("plain", "Print the version"),
+    "prime": ("for_agents", "Print the context that a new agent session starts with"),
+    "guide": ("for_agents", "Print the instructions that agents get"),
+    "version": ("help", "Print the version"),
     "self-update": ("self_update", "Print how memman was installed, and the command that updates it"),
-    "completion": ("plain", "Print the shell completion script"),
-    "help": ("plain", "Print this help, or the help of a verb"),
+    "completion": ("help", "Print the shell completion script"),
+    "help": ("help", "Print this help, or the help of a verb"),
 }
 
 # The verbs of the first page of `memman --help`, which tells what each does; it only names the rest.

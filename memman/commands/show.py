@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 from memman.belief import reliability, sessions
-from memman.commands.hot import recall_options
 from memman.commands.inbox import why_held
 from memman.commands.log import change, lines_of
 from memman.commands.memories import Named, Records, all_named, veiled
 from memman.commands.place import Place, looking
 from memman.commands.printing import aged, apart, holds, labelled, pairs, printed, short, table, tallied, text, when
+from memman.commands.remember_recall import recall_options
 from memman.commands.verb import json_option, verb
-from memman.config.scope import PERSONAL
+from memman.config.scope import PERSONAL, is_name, label
 from memman.model.errors import UnknownId, UsageError
 from memman.model.plural import counted
 from memman.queue.view import QueueView
@@ -190,7 +190,10 @@ def _memory(record: dict[str, Any]) -> None:
             "note": record["note"],
             "said": record["said"],
             "you said": record["typed"],
-            **{name: came.get(name) for name in ("agent", "session", "cwd", "repository", "revision", "host", "user")},
+            **{name: came.get(name) for name in ("agent", "session", "cwd")},
+            "repository": _repository(came.get("repository", "")),
+            **{name: came.get(name) for name in ("revision", "host")},
+            "user": _user(came.get("user", "")),
             "drain": came.get("drain"),
             "made by": _makers(record["models"]) or ("the built-in models" if came.get("models") else ""),
             "edges": tallied(record["edges"]),
@@ -209,6 +212,15 @@ def _memory(record: dict[str, Any]) -> None:
     for one in record["shown"]:
         where = " ".join(filter(None, (one["way"], one["agent"], one["session"])))
         text(f"  {when(one['at'])}  shown      {where}, {counted(one['times'], 'time')}, {one['tokens']} tokens")
+
+
+def _repository(identity: str) -> str:
+    return label(identity, "") if is_name(identity) else identity
+
+
+def _user(name: str) -> str:
+    """Write who ran memman: of somebody without a name there is a number."""
+    return f"number {name}" if name.isdigit() else name
 
 
 def _row(record: dict[str, Any]) -> tuple[str, str, str]:
