@@ -13,8 +13,8 @@ import click
 from memman.commands.ancestors import asking
 from memman.commands.config import abbreviated
 from memman.commands.person import confirm, refuse_agents
-from memman.commands.printing import complain, text
-from memman.commands.verb import verb
+from memman.commands.printing import complain, printed, text
+from memman.commands.verb import json_option, verb
 from memman.config.command import command
 from memman.config.env import NETWORK, Settings, change_all, shell_only
 from memman.config.filesystem import check
@@ -39,6 +39,7 @@ from memman.llm.agent.clients import CLIENTS
 from memman.llm.agent.offer import here, sentence
 from memman.llm.agent.program import find
 from memman.model.errors import BadConfig, MemmanError
+from memman.providers import outdated
 from memman.scheduler import setup
 
 _SANDBOX = """\
@@ -78,6 +79,7 @@ dry_option = click.option("--dry-run", is_flag=True, help="Print what would be d
     "--checkout", default="", metavar="PATH", help="Path of the NanoClaw checkout; default: the current folder."
 )
 @click.option("--no-mcp", "no_mcp", is_flag=True, help="Leave out the MCP server, or take it out again: hooks only.")
+@json_option
 def install(
     names: tuple[str, ...],
     dry_run: bool,
@@ -87,6 +89,7 @@ def install(
     sandbox: bool,
     checkout: str,
     no_mcp: bool,
+    as_json: bool = False,
 ) -> int:
     """Set up memman for your agents, and start the scheduler.
 
@@ -94,11 +97,12 @@ def install(
     read is left alone; the rest is done, and the exit code reports it.
     """
     data, targets = data_dir(), chosen(names)
+    work = Work(data, as_json=as_json)
     check(data)
     if not dry_run:
         stay(data)
     elif in_cache(sys.prefix):
-        text(f"memman: keep a copy of it in {kept_path(data)}, since it runs from a cache")
+        work.say(f"memman: keep a copy of it in {kept_path(data)}, since it runs from a cache")
     if nanoclaw.TARGET in targets:
         nanoclaw.root(checkout)
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run or asking())
@@ -110,19 +114,17 @@ def install(
     sandbox = _sandboxed(data, wished=sandbox, dry_run=dry_run, asks=asks and codex.TARGET in targets)
     reached = reach(data)
     wiring = Wiring(data, access, checkout, sandbox, reached.command, not no_mcp)
-    work = Work(data)
     if model:
-        _say_model(model)
-    shell.say()
+        _say_model(work, model)
+    shell.say(work)
     planned = work.plan(targets, wiring, settings)
-    _say_reach(reached)
+    _say_reach(work, reached)
     if dry_run:
-        text("dry run: nothing was changed")
-        return work.code
+        return work.end("dry run: nothing was changed")
     work.ask(settings, shell.settings)
     with locked(data):
         work.do(planned, wiring, settings, reached)
-    return work.code
+    return work.end()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +144,10 @@ class _Shell:
         taken = tuple(name for name, does in found.items() if headless or (asks and _agrees(name, does)))
         return cls(settings, found, taken)
 
-    def say(self) -> None:
-        """Print what becomes of the other variables."""
+    def say(self, work: "Work") -> None:
+        """Say what becomes of the other variables."""
         for name, does in self.offered.items():
-            text(f"settings: {name} of this shell is " + (f"taken: {does}" if name in self.taken else "not used"))
+            work.say(f"settings: {name} of this shell is " + (f"taken: {does}" if name in self.taken else "not used"))
 
 
 def _sandboxed(data: str, *, wished: bool, dry_run: bool, asks: bool) -> bool:
@@ -163,11 +165,11 @@ def _chosen(model: str | None) -> dict[str, str]:
     return by_agent(model) if model else {}
 
 
-def _say_model(name: str) -> None:
+def _say_model(work: "Work", name: str) -> None:
     """Say what it means that an agent is the model, and warn where it is not there."""
     agents = [CLIENTS[name]] if name in CLIENTS else here()
     for client in agents:
-        text(f"model: {sentence(client)}")
+        work.say(f"model: {sentence(client)}")
     if not any(find(client.program) for client in agents):
         complain(f"{name}: no program was found; until there is one the judge decides")
 
@@ -177,12 +179,29 @@ def _agrees(variable: str, does: str) -> bool:
 
 
 class Work:
-    """What is installed or undone: what went wrong is said where it does, and the first of it is the exit code."""
+    """What is installed or undone: what went wrong is said where it does, and the first of it is the exit code.
 
-    def __init__(self, data: str) -> None:
-        self.data = data
+    With `as_json` what is said is printed at the end.
+    """
+
+    def __init__(self, data: str, *, as_json: bool = False) -> None:
+        self.data, self.as_json = data, as_json
         self.code = 0
-        self.told: list[str] = []
+        self.said: list[str] = []
+        self.wrong: list[str] = []
+
+    def say(self, line: str) -> None:
+        """Print a line, or keep it for the end."""
+        self.said.append(line)
+        if not self.as_json:
+            text(line)
+
+    def end(self, *lines: str) -> int:
+        """Say the last lines, and return the exit code."""
+        for line in lines:
+            self.say(line)
+        printed({"said": self.said, "wrong": self.wrong, "code": self.code}, as_json=self.as_json)
+        return self.code
 
     @contextmanager
     def trying(self, *, otherwise: Callable[[], object] = bool) -> Iterator[None]:
@@ -191,15 +210,15 @@ class Work:
             yield
         except MemmanError as error:
             complain(str(error))
+            self.wrong.append(str(error))
             self.code = self.code or error.exit_code
             otherwise()
 
     def tell(self, lines: list[str]) -> None:
         """Print what the scheduler has to say, each line once."""
         for line in lines:
-            if line not in self.told:
-                text(f"scheduler: {line}")
-        self.told += lines
+            if f"scheduler: {line}" not in self.said:
+                self.say(f"scheduler: {line}")
 
     def plan(self, targets: list[Target], wiring: Wiring, settings: dict[str, str]) -> list[tuple[Target, File]]:
         """Print what is to happen, and drop the settings that are wrong; return the files that can be worked on."""
@@ -207,18 +226,21 @@ class Work:
         for name, value in list(settings.items()):
             with self.trying(otherwise=partial(settings.pop, name)):
                 admit(name, value)
-                text(f"settings: {name}={shown(name, value)}")
+                self.say(f"settings: {name}={shown(name, value)}")
+        for name in outdated(Settings.load(self.data), settings):
+            self.say(f"settings: unset {name}, which was for the provider before")
         for target in targets:
             with self.trying():
                 steps = [plan(manifest, file) for file in target.files(wiring)]
                 planned += [(target, step.file) for step in steps]
                 for step in steps:
-                    _say(target, step, self.data)
+                    _say(self, target, step)
                 for command in strangers(target):
-                    text(f"{target.name}: {command!r} is a hook that calls memman too; it was kept: remove it by hand")
+                    said = f"{command!r} is a hook that calls memman too; it was kept: remove it by hand"
+                    self.say(f"{target.name}: {said}")
         self.tell(setup.plan(self.data))
         if not targets:
-            text("no agent was found on this machine; `memman install --target NAME` sets one up anyway")
+            self.say("no agent was found on this machine; `memman install --target NAME` sets one up anyway")
         return planned
 
     def ask(self, settings: dict[str, str], shell: dict[str, str]) -> None:
@@ -237,41 +259,43 @@ class Work:
             lay_command(self.data, reached)
         with self.trying():
             if settings:
-                change_all(self.data, dict(settings))
+                gone = outdated(Settings.load(self.data), settings)
+                change_all(self.data, {**dict.fromkeys(gone), **settings})
         manifest = InstallRecord(self.data)
-        failed = set[str]()
+        failed, changed = set[str](), set[str]()
         for target, file in planned:
             with self.trying(otherwise=partial(failed.add, target.name)):
-                wire(manifest, target, file)
+                if wire(manifest, target, file).verb:
+                    changed.add(target.name)
         with self.trying():
             self.tell(setup.install(self.data))
         for target in dict.fromkeys(target for target, _ in planned):
-            text(
-                f"{target.name}: " + ("set up only in part, see the error above" if target.name in failed else "set up")
-            )
+            done = "set up" if target.name in changed else "was set up already"
+            done = "set up only in part, see the error above" if target.name in failed else done
+            self.say(f"{target.name}: {done}")
             off = [f"{says}: {step}" for says, step in switched_off(target)]
             for note in (*target.notes(wiring), *off):
-                text(f"{target.name}: {note}")
+                self.say(f"{target.name}: {note}")
 
 
-def _say_reach(reached: Reach) -> None:
+def _say_reach(work: Work, reached: Reach) -> None:
     if reached.link:
-        text(f"command: link {reached.link} to the launcher, so that agents' shells find it")
+        work.say(f"command: link {reached.link} to the launcher, so that agents' shells find it")
     if reached.says:
-        text(f"command: {reached.says}")
+        work.say(f"command: {reached.says}")
 
 
-def _say(target: Target, step: Step, data: str) -> None:
+def _say(work: Work, target: Target, step: Step) -> None:
     path = step.file.path
     if not step.verb:
         if step.before is not None and step.base != step.before:
-            text(f"{target.name}: {path} is up to date")
+            work.say(f"{target.name}: {path} is up to date")
         return
     link = os.path.realpath(path)
     behind = f", a link to {link}" if os.path.islink(path) else ""
-    kept = "" if step.before is None else f"; the original is kept in {data}/backups/settings"
+    kept = "" if step.before is None else f"; the original is kept in {work.data}/backups/settings"
     instead = f"; replaces calls of {', '.join(step.replaced)}" if step.replaced else ""
-    text(f"{target.name}: {step.verb} {path}{behind} ({step.file.what}){instead}{kept}")
+    work.say(f"{target.name}: {step.verb} {path}{behind} ({step.file.what}){instead}{kept}")
 
 
 # What install asks a person on a terminal, and what it takes from the shell: the model provider and its key.
@@ -401,7 +425,8 @@ def _picked(names: tuple[str, ...]) -> tuple[list[Target], bool]:
 @click.option(
     "--checkout", default="", metavar="PATH", help="Path of the NanoClaw checkout; default: the current folder."
 )
-def uninstall(names: tuple[str, ...] = (), checkout: str = "", *, dry_run: bool = False) -> int:
+@json_option
+def uninstall(names: tuple[str, ...] = (), checkout: str = "", *, dry_run: bool = False, as_json: bool = False) -> int:
     """Remove memman from your agents and stop its scheduler; memories stay.
 
     A file that was not changed since gets its original content back; from other files only memman's entries are
@@ -410,33 +435,31 @@ def uninstall(names: tuple[str, ...] = (), checkout: str = "", *, dry_run: bool 
     """
     data, (picked, whole) = data_dir(), _picked(names)
     wiring = Wiring(data, checkout=checkout, command=command(data))
-    work = Work(data)
+    work = Work(data, as_json=as_json)
     if dry_run:
         _plan_undo(work, picked, wiring, whole=whole)
-        return work.code
+        return work.end("dry run: nothing was changed")
     if not os.path.isdir(data) and not entries(InstallRecord(data), picked, wiring):
-        text("nothing is installed")
-        return 0
+        return work.end("nothing is installed")
     what = "" if whole else f" from {', '.join(target.name for target in picked)}"
     confirm(f"Remove memman{what}?")
     take_out(work, picked, wiring, whole=whole)
-    kept = f"{data}/backups/settings"
-    text(f"memories and settings are kept in {data}")
-    if os.path.isdir(kept):
-        text(f"the originals of changed files are kept in {kept}")
-    return work.code
+    work.say(f"memories and settings are kept in {data}")
+    if os.path.isdir(kept := f"{data}/backups/settings"):
+        work.say(f"the originals of changed files are kept in {kept}")
+    return work.end()
 
 
 def take_out(work: Work, picked: list[Target], wiring: Wiring, *, whole: bool) -> None:
     """Undo the agents, of the `whole` the scheduler and the launcher too."""
     with locked(work.data):
         if whole:
-            _say_link(work.data)
+            _say_link(work)
             reaching.take(work.data)
         manifest, names = InstallRecord(work.data), {target.name for target in picked}
         for entry in entries(manifest, picked, wiring):
             with work.trying():
-                _say_undo(undo(manifest, entry, names))
+                _say_undo(work, undo(manifest, entry, names))
         leave_folders(manifest)
         if whole:
             with work.trying():
@@ -449,23 +472,22 @@ def _plan_undo(work: Work, picked: list[Target], wiring: Wiring, *, whole: bool)
     manifest = InstallRecord(work.data)
     for entry in entries(manifest, picked, wiring):
         with work.trying():
-            _say_undo(undo_plan(manifest, entry))
+            _say_undo(work, undo_plan(manifest, entry))
     if whole and os.path.exists(launcher_path(work.data)):
         kept = f" and {kept_path(work.data)}" * os.path.isdir(kept_path(work.data))
-        text(f"remove the scheduler's units and {launcher_path(work.data)}{kept}")
+        work.say(f"remove the scheduler's units and {launcher_path(work.data)}{kept}")
     if whole:
-        _say_link(work.data)
-    text("dry run: nothing was changed")
+        _say_link(work)
 
 
-def _say_link(data: str) -> None:
-    if reaching.laid(data):
-        text(f"remove {reaching.link_path()}")
+def _say_link(work: Work) -> None:
+    if reaching.laid(work.data):
+        work.say(f"remove {reaching.link_path()}")
 
 
-def _say_undo(step: Undo) -> None:
+def _say_undo(work: Work, step: Undo) -> None:
     if step.verb:
-        text(f"{step.verb} {step.path}" + (f" ({step.said})" if step.said else ""))
+        work.say(f"{step.verb} {step.path}" + (f" ({step.said})" if step.said else ""))
 
 
 def _remove_launcher(data: str) -> None:

@@ -1,17 +1,18 @@
 """`memman migrate`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from memman.commands.person import confirm
 from memman.commands.place import Place
-from memman.commands.printing import Progress, bar, pairs, text
+from memman.commands.printing import Progress, bar, pairs, printed, text
 from memman.commands.team import dsn_option, read_address
-from memman.commands.verb import verb
+from memman.commands.verb import json_option, verb
 from memman.config import stores, synced
 from memman.config.env import change
 from memman.config.schedule import refuse_stopped
@@ -139,7 +140,10 @@ _KEPT = "what is done is kept; run the same command again to go on"
 @click.option("--all", "every", is_flag=True, help="All stores of this machine.")
 @click.option("--dry-run", is_flag=True, help="Say what would be taken there, and change nothing.")
 @click.option("--remove-from-server", "remove", is_flag=True, help="With sqlite: delete the store on its server.")
-def migrate(place: Place, target: str, dsn: str | None, *, every: bool, dry_run: bool, remove: bool) -> None:
+@json_option
+def migrate(
+    place: Place, target: str, dsn: str | None, *, every: bool, dry_run: bool, remove: bool, as_json: bool
+) -> None:
     """Take a store to a Postgres server, or make it this machine's own again.
 
     Here it stays as it is, and drains exchange with the server what is done. A backup is taken before. `memman team
@@ -154,22 +158,35 @@ def migrate(place: Place, target: str, dsn: str | None, *, every: bool, dry_run:
     asks = sys.stdin.isatty() and not dry_run and not all(address(data, name) for name in names)
     server = read_address(dsn) if up and (dsn or asks) else ""
     if dry_run:
-        for name in names:
-            pairs({"store": name} | {table: str(count) for table, count in survey(data, name).items() if count})
-            if server and taken(server, name):
-                text(f"the server has a store {name!r} already")
+        found = [{"store": name, **survey(data, name), "there": bool(server and taken(server, name))} for name in names]
+        if not printed(found, as_json=as_json):
+            _print_foreseen(found)
         return
     if remove:
         word = names[0] if len(names) == 1 else str(len(names))
         confirm("Delete on the server, for everybody?", word, [f"store: {name}" for name in names])
+    done = []
     for name in names:
         with bar(f"moving {name!r}", _KEPT) as progress:
             moved = to_server(data, name, server, progress) if up else to_itself(data, name, progress, remove=remove)
-        where = "on its server" if up else "this machine's own"
-        if not moved.done:
-            text(f"store {name!r} is {where} already")
-            continue
-        held = counted(moved.rows["memory"], "memory")
-        text(f"store {name!r} is {where}: {held}, {counted(moved.rows['record'], 'record')}")
-        if moved.backup:
-            text(f"backup taken before: {moved.backup}")
+        done.append(moved)
+        if not as_json:
+            _print_moved(moved, "on its server" if up else "this machine's own")
+    printed(done, as_json=as_json)
+
+
+def _print_foreseen(found: Iterable[dict[str, Any]]) -> None:
+    for one in found:
+        pairs({name: said for name, said in one.items() if said and name != "there"})
+        if one["there"]:
+            text(f"the server has a store {one['store']!r} already")
+
+
+def _print_moved(moved: Moved, where: str) -> None:
+    if not moved.done:
+        text(f"store {moved.store!r} is {where} already")
+        return
+    held = counted(moved.rows["memory"], "memory")
+    text(f"store {moved.store!r} is {where}: {held}, {counted(moved.rows['record'], 'record')}")
+    if moved.backup:
+        text(f"backup taken before: {moved.backup}")
