@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from memman.commands.person import confirm
-from memman.commands.printing import Progress, ago, complain, lines, pairs, size, table, text, unseen, when
+from memman.commands.printing import Progress, ago, complain, lines, size, table, text, unseen, when
 from memman.commands.repair import told as repaired
 from memman.commands.verb import Group, said_store, starting, store_option
 from memman.config.places import data_dir
@@ -25,6 +25,7 @@ def _complete(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[
     return starting([*manifests(data_dir()), NEWEST], begun)
 
 
+_WORDS = ("off", "daily", "weekly")
 id_argument = click.argument("part", metavar="ID", shell_complete=_complete)
 
 
@@ -66,7 +67,7 @@ def _row(one: Manifest | dict[str, Any]) -> tuple[str, ...]:
     return one.id, when(one.at), ago(one.at), f"{_held(one)}, {how}"
 
 
-@backup.verb("list", store=False, shows=lambda backups: table(map(_row, backups), 300))
+@backup.verb("list", store=False, shows=lambda backups: table(map(_row, backups), 300), none="no backups")
 def listed() -> list[Manifest | dict[str, Any]]:
     """List the backups, newest first."""
     return [made or {"id": name, "damaged": True} for name, made in manifests(data_dir()).items()]
@@ -157,7 +158,12 @@ def remove(parts: Sequence[str]) -> list[str]:
     return names
 
 
-@backup.verb(store=False, shows=pairs)
+def _scheduled(said: dict[str, str]) -> None:
+    every = said["every"] if said["every"] in _WORDS else f"every {said['every']}"
+    text("no automatic backups" if every == "off" else f"a backup {every}; the newest {said['keep']} are kept")
+
+
+@backup.verb(store=False, shows=_scheduled)
 @click.argument("every", required=False, metavar="[daily|weekly|off|HOURSh]")
 @click.option("--keep", type=click.IntRange(1, 1000), metavar="N", help="How many scheduled backups to keep.")
 def schedule(every: str | None = None, keep: int | None = None) -> dict[str, str]:

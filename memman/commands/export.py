@@ -54,6 +54,8 @@ def export(
             sys.stdout.write(line)
     else:
         saved(place, path, vectors=vectors)
+        if os.path.isfile(path):
+            text(f"{counted(held(place), 'memory')} exported to {path}")
     if count := waiting(place):
         complain(f"{counted(count, 'note')} still in the queue, not exported: `memman scheduler drain` stores them")
 
@@ -92,6 +94,12 @@ def unfolded(place: Place, folder: str, *, repository: bool) -> markdown.Refresh
     if repository:
         repositories.begin(folder)
     return markdown.kept(place.data, place.name, folder)
+
+
+def held(place: Place) -> int:
+    """Count the memories of a store, whatever became of them."""
+    with reading(place) as catalogue:
+        return sum(catalogue.tally("status").values())
 
 
 def waiting(place: Place) -> int:

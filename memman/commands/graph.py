@@ -77,6 +77,8 @@ def _print_related(found: dict[str, Any]) -> None:
         for one in found["related"]
     ]
     table(rows, heads=("steps", "", "kind", "says", "weight", "id", "source", "text"))
+    if not rows:
+        text("nothing is related")
     if found["elsewhere"]:
         text(f"{found['elsewhere']} more in other repositories: --all-scopes shows them")
 
@@ -131,7 +133,7 @@ def _print_about(found: dict[str, Any]) -> None:
     table(rows, heads=("id", "age", "source", "text"))
 
 
-@graph.verb(shows=_print_about, counts=lambda found: len(found["memories"]))
+@graph.verb(shows=_print_about, counts=lambda found: len(found["memories"]), none="no memory mentions it")
 @click.argument("name")
 @click.option("--history", is_flag=True, help="Show superseded memories too.")
 @_all_scopes

@@ -61,10 +61,9 @@ def _offered(place: Place) -> str:
 
 def _listed(records: Records) -> None:
     table([(ago(one["at"]), one["agent"], one["state"], plain(one["asked"], 80)) for one in records])
-    lines(["none: no other session has left anything here"] if not records else [])
 
 
-@handover.verb("list", shows=_listed)
+@handover.verb("list", shows=_listed, none="no other session has left anything here")
 def listed(place: Place) -> Records:
     """List what sessions left here; the newest is offered, the others are superseded."""
     found: Records = []

@@ -124,7 +124,7 @@ def import_(
         purged = f", {gone} purged" if (gone := was.preview.new.get(restore.PURGES)) else ""
         text(f"imported {counted(count, 'memory' if was.found.export else 'note')}{ruled}{purged}")
     if count:
-        lines((*_missing(was.preview), *filter(None, (was.preview.partial,)), *was.preview.nowhere))
+        lines(was.preview.nowhere)
 
 
 # No function of Python's can have the verb's name.

@@ -49,13 +49,13 @@ insights.add_command(listing)
 insights.add_command(show)
 
 
-@insights.verb("stale", shows=lists.print_stale, counts=len)
+@insights.verb("stale", shows=lists.print_stale, counts=len, none=lists.NO_STALE)
 def stale(place: Place, *, limit: int = 20) -> Records:
     """List memories that may be out of date, as `list --stale` does."""
     return lists.stale(place, limit=limit)
 
 
-@insights.verb("candidates", shows=lists.print_least, counts=len)
+@insights.verb("candidates", shows=lists.print_least, counts=len, none=lists.NO_LEAST)
 @click.option("--below", type=click.FloatRange(0, 2), default=BOUND, show_default=True, help="Only what is worth less.")
 def candidates(place: Place, *, below: float = BOUND, limit: int = 20) -> Records:
     """List the memories least worth keeping, as `list --least` does."""

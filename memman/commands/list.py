@@ -59,6 +59,8 @@ _FIELDS = (
 )
 # How an origin begins that is a place, not a session.
 _PLACE = "@"
+NO_STALE, NO_LEAST = "nothing is out of date, as far as can be told", "no memory is worth so little"
+_NONE = {"stale": NO_STALE, "least": NO_LEAST, "about": "no memory mentions it"}
 _FORMS = ("stale", "least", "about", "around", "by_day")
 # What goes with some forms only, '' for the plain list.
 _GOES = {
@@ -109,7 +111,7 @@ def listing(place: Place, limit: int, *, as_json: bool = False, **asked: Any) ->
         records = limited(lambda most: find(place, value, limit=most, **said), limit)
     records = aged(place, records)
     if not printed(records, as_json=as_json):
-        show(records)
+        show(records) if records else text(_NONE.get(form, "no memories"))
 
 
 def _option(name: str) -> str:
@@ -172,8 +174,6 @@ def _told(place: Place, catalogue: Catalogue, more: Mapping[int, dict[str, Any]]
 def print_stale(records: Records) -> None:
     """Print what may be out of date, and why."""
     memories(records, why=lambda one: "; ".join(one["why"]))
-    if not records:
-        text("nothing is out of date, as far as can be told")
 
 
 def least(place: Place, _: object = None, *, below: float = BOUND, limit: int | None = 20, **asked: Any) -> Records:
@@ -205,8 +205,6 @@ def archive(place: Place, parts: Sequence[str], why: str = "by hand") -> Records
 def print_least(records: Records) -> None:
     """Print what is least worth keeping, and why."""
     memories(records, worth=lambda one: f"{one['worth']:.3f}", why=lambda one: "; ".join(one["why"]))
-    if not records:
-        text("no memory is worth so little")
 
 
 def about(place: Place, name: str, *, limit: int = 20, **asked: Any) -> Records:

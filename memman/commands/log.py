@@ -125,11 +125,13 @@ def _print_lines(records: Records) -> None:
     for record in records:
         said = f"{short(record['memory'], note=record['verb'] in _OF_NO_MEMORY)} {labelled(record, holds(record))}"
         text(f"{when(record['at'])}  {record['verb']:<9}  {said.rstrip()}  {change(record)}")
+    if not records:
+        text("no changes")
 
 
 def _print_session(one: dict[str, Any]) -> None:
-    pairs({name: one[name] for name in ("session", "agent", "repository")} | {"notes": one["notes"]})
-    pairs({"began": when(one["began"]), "last": when(one["last"]), "tokens": one["tokens"]})
+    who = {name: one[name] for name in ("session", "agent", "repository", "notes")}
+    pairs(who | {"began": when(one["began"]), "last": when(one["last"]), "tokens": one["tokens"]})
     if rows := [(side, *_left(memory)) for side in ("made", "shown") for memory in one[side]]:
         table(rows, WIDE)
     if one["made"]:
@@ -179,7 +181,7 @@ _WRITTEN: dict[str, Callable[[Any], str]] = {
 }
 
 
-@log.verb(shows=lambda records: lines(map(worker_line, records)), counts=len)
+@log.verb(shows=lambda records: lines(map(worker_line, records)), counts=len, none="no drain wrote a line")
 @since_option
 def worker(place: Place, *, since: str | None = None, limit: int = 20) -> Records:
     """Show what drains did, newest last."""
@@ -200,11 +202,13 @@ def _print_learned(groups: Records) -> None:
         text(f"{group['day']}  {group['scope'] or PERSONAL}  {counted(group['count'], 'memory')}")
         for one in group["memories"]:
             text(f"  {short(one['uid'])}  {labelled(one)}  {one['text']}")
-    if not groups:
-        text("nothing learned since then")
 
 
-@log.verb(shows=_print_learned, counts=lambda groups: sum(len(group["memories"]) for group in groups))
+@log.verb(
+    shows=_print_learned,
+    counts=lambda groups: sum(len(group["memories"]) for group in groups),
+    none="nothing learned since then",
+)
 @newer_option
 def learned(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
     """Show what was learned, by day and repository."""
@@ -228,11 +232,9 @@ def _print_diff(changes: Records) -> None:
         for one in these:
             what = "" if one["sign"] == "+" else f"  ({', '.join(dict.fromkeys(one['verbs']))})"
             text(f"{one['sign']} {short(one['uid'])}  {labelled(one)}  {one['text']}{what}")
-    if not changes:
-        text("nothing changed since then")
 
 
-@log.verb(shows=_print_diff, counts=len)
+@log.verb(shows=_print_diff, counts=len, none="nothing changed since then")
 @newer_option
 def diff(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
     """Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope."""
@@ -263,7 +265,7 @@ def _print_sessions(records: Records) -> None:
         text(f"{when(one['last'])}  {where}  {counts}, {one['tokens']} tokens")
 
 
-@log.verb(shows=_print_sessions, counts=len)
+@log.verb(shows=_print_sessions, counts=len, none="no sessions")
 def sessions(place: Place, *, limit: int | None = None) -> Records:
     """List the sessions that gave memories, and were shown some, the latest first."""
     with reading(place) as catalogue:

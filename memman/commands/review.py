@@ -1,7 +1,7 @@
 """`memman review`: the one place for what waits for a person, who approves, rejects, or says what holds."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +13,7 @@ from memman.commands.memories import Records, acted, all_named, rows_of
 from memman.commands.person import choose, confirm
 from memman.commands.place import Place, looking, reading, steadily, writing
 from memman.commands.printing import acted as line
-from memman.commands.printing import apart, cells, holds, labelled, memories, named, pairs, short, table, when
+from memman.commands.printing import ago, apart, holds, labelled, lines, named, pairs, short, table, when
 from memman.commands.printing import text as say
 from memman.commands.verb import Group, ids_argument, store_option
 from memman.config.schedule import refuse_stopped
@@ -51,7 +51,26 @@ def review() -> None:
     """Decide about memories that wait for a person: held back, contradicted, or said by agents alone."""
 
 
-@review.verb("list", shows=lambda records: memories(_sides(records), waits=_waits), counts=len)
+def _print_waiting(records: Records) -> None:
+    for record in records:
+        lines(_block(record))
+    say("")
+    say("to decide: `memman review all`, or `memman review approve ID`, `reject ID`, `edit ID`")
+
+
+def _block(record: dict[str, Any]) -> Iterator[str]:
+    """Write what waits, why, and what it says; below it the other side."""
+    yield f"{short(record['uid'])}  {_waits(record)}"
+    yield f"    {_said(record)}"
+    if other := record["other"]:
+        yield f"    newer: {short(other['uid'])}  {_said(other)}"
+
+
+def _said(record: dict[str, Any]) -> str:
+    return f"{record['text']}  ({labelled(record, holds(record), ago(record['valid_from']))})"
+
+
+@review.verb("list", shows=_print_waiting, counts=len, none="nothing waits for review")
 def listed(place: Place, *, limit: int = 20) -> Records:
     """List what waits, and why."""
     with reading(place) as catalogue:
@@ -140,9 +159,7 @@ def each(place: Place) -> None:
     records = listed(place, limit=_MOST)
     for number, record in enumerate(records, 1):
         question, answers = (_REPLACES, _OF_TWO) if record["other"] else ("", _ANSWERS)
-        rows = [cells(one, _waits(one)) for one in _sides([record])]
-        shown = ["  ".join(filter(None, map(str, row))) for row in rows]
-        answer = choose(f"{number} of {len(records)}: {question}".rstrip(), answers, shown)
+        answer = choose(f"{number} of {len(records)}: {question}".rstrip(), answers, _block(record))
         if answer == "quit":
             return
         if answer == "edit":
@@ -154,13 +171,8 @@ def each(place: Place) -> None:
         say("nothing waits for review")
 
 
-def _sides(records: Records) -> Records:
-    """Return what waits, each with the other side below it."""
-    return [side for one in records for side in (one, one["other"]) if side]
-
-
 def _waits(record: dict[str, Any]) -> str:
-    return ": ".join(filter(None, (record["kind"], record["why"]))) if "kind" in record else "by"
+    return ": ".join(filter(None, (record["kind"], record["why"])))
 
 
 def _details(record: dict[str, Any]) -> dict[str, object]:

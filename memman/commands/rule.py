@@ -17,7 +17,7 @@ from memman.commands.printing import when as moment
 from memman.commands.verb import Group, ids_argument, json_option, store_option
 from memman.config import scope, stores
 from memman.config.schedule import refuse_stopped
-from memman.config.scope import PERSONAL
+from memman.config.scope import PERSONAL, label
 from memman.hot.moment import end
 from memman.model import rule as model
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
@@ -150,7 +150,7 @@ def added(place: Place, rule: Mapping[str, Any]) -> dict[str, Any]:
     return next(one for one in listed(place) if one["uid"] == rule["uid"])
 
 
-@rule.verb("list", shows=lambda records: table(map(_row, records)))
+@rule.verb("list", shows=lambda records: table(map(_row, records)), none="no rules")
 def listed(place: Place) -> Records:
     """List the rules, the oldest first; * marks those that hold here."""
     expected(place)
@@ -286,7 +286,7 @@ def _about(record: Mapping[str, Any]) -> dict[str, str]:
     return {
         "when": f"a command matches: {record['pattern']}" if record["pattern"] else "always, at a session's start",
         "does": record["action"] if record["pattern"] else "",
-        "scope": record["repository"] + (f", folder {record['path']}" if record["path"] else "") or PERSONAL,
+        "scope": label(record["repository"], record["path"]) or PERSONAL,
         "until": moment(record["ends_at"]),
         "snoozed": moment(record.get("snoozed_until")) if not record.get("in_force", True) else "",
         "from a memory": labelled(record["origin"]) if "origin" in record else "",

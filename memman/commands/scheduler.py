@@ -289,7 +289,7 @@ def _print_notes(notes: Records) -> None:
             text(f"notes wait: {why}")
 
 
-@queue.verb("list", shows=_print_notes, counts=len)
+@queue.verb("list", shows=_print_notes, counts=len, none="no queued notes")
 @click.option("--state", type=click.Choice(STATES), help="Show only notes in this state; default: all except done.")
 def list_(place: "Place", *, state: str | None = None, limit: int = 20) -> Records:
     """List notes, newest first."""
@@ -303,7 +303,7 @@ def _print_failed(notes: Records) -> None:
         text(f"    {note['text'][:200]}")
 
 
-@queue.verb(shows=_print_failed, counts=len)
+@queue.verb(shows=_print_failed, counts=len, none="no parked notes")
 def failed(place: "Place", *, limit: int = 20) -> Records:
     """List parked notes with their errors."""
     return listed(place, ("parked",), limit)

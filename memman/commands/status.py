@@ -10,7 +10,7 @@ from memman.commands import inbox
 from memman.commands.place import Place, looking
 from memman.commands.printing import ago, complain, pairs, size, tallied, when
 from memman.commands.verb import verb
-from memman.config import synced
+from memman.config import stores, synced
 from memman.config.drain_by_write import switched_off
 from memman.config.env import Settings
 from memman.config.places import store_path
@@ -157,14 +157,14 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
     parked = queue["states"]["parked"]
     return {
         "parked": f"{counted(parked, 'note')} given up on; `memman scheduler queue failed` shows why" if parked else "",
-        "store": f"{store['name']} ({store['why']})" + ("" if store["exists"] else ", empty"),
+        "store": f"{store['name']}{_chosen_by(store['why'])}" + ("" if store["exists"] else ", empty"),
         "file": f"{store['path']}, {size(store['bytes'])}",
         "servers": "; ".join(_server(name, **one) for name, one in record["servers"].items()),
         "memories": tallied(record["memories"]["by_status"]),
         **{kind: _review(count) for kind, count in record["memories"]["waiting"].items()},
         "by category": tallied(record["memories"]["by_category"]),
         "edges": tallied(record["edges"]),
-        "queue": tallied(queue["states"]) + f"; {queue['waiting_here']} queued for this store",
+        "queue": tallied(queue["states"]) + _for_here(queue["waiting_here"]),
         "notes wait": queue["why"],
         "oldest queued": "" if queue["oldest_seconds"] is None else age(0, queue["oldest_seconds"] * 1000),
         "hooks too late": _late(record["late"]),
@@ -173,16 +173,23 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "model unfit": misfits(record["unfit"]),
         "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
         "not asked": "; ".join(map(_trouble, record["troubles"])),
-        "breaker": f"open: {record['breaker']}" if record["breaker"] else "closed",
+        "provider down": f"{record['breaker']}; drains ask it again by themselves" if record["breaker"] else "",
         **scheduled(record["scheduler"]),
         "sync": _synced(record["sync"]),
         "last drain": _drain(record["last_drain"]),
         "spent today": _spend(record["spend"]),
         "daily budget": ", ".join(f"{limit:g} {name}" for name, limit in budget.items()) or "none",
         "vectors": "; ".join(map(_fingerprint, record["fingerprints"])) or "none",
-        "schema": ", ".join(f"{name} {number}" for name, number in record["schema"].items()),
         "version": record["version"],
     }
+
+
+def _chosen_by(why: str) -> str:
+    return "" if why == stores.DEFAULT else f" ({why})"
+
+
+def _for_here(count: int) -> str:
+    return f"; {count} queued for this store" if count else ""
 
 
 def _server(name: str, at: int, state: str, why: str) -> str:
@@ -246,6 +253,8 @@ def _spend(spend: dict[str, Any]) -> str:
     stages = [
         f"{entry['stage']} {counted(entry['calls'], 'call')} {entry['cost']:.4f} USD" for entry in spend["stages"]
     ]
+    if not spend["calls"]:
+        return "nothing"
     spent = f"{spend['usd']:.4f} USD, {spend['tokens']} tokens, {counted(spend['calls'], 'call')}"
     unknown = sum(entry["unpriced"] for entry in spend["stages"])
     return "; ".join((spent, *stages, *([f"{counted(unknown, 'call')} of unknown cost"] if unknown else [])))

@@ -15,7 +15,7 @@ from memman.commands.person import confirm
 from memman.commands.place import Place, steadily
 from memman.commands.printing import Progress, acted, lines, named, table, text, unseen
 from memman.commands.store import Stakes, name_argument, removed
-from memman.commands.verb import Group, ids_argument, store_option
+from memman.commands.verb import Group, complete_store, ids_argument, store_option
 from memman.config import synced
 from memman.config.env import change
 from memman.config.schedule import refuse_stopped
@@ -136,7 +136,10 @@ def refuse_unshared(data: str, name: str) -> None:
     with closing(open_store(data, name)) as store:
         if store.reader.meta(CONNECTED):
             raise NotSetUp(f"the address of the server of store {name!r} is missing: `memman team connect {name}`")
-    raise UsageError(f"the store {name!r} is shared with nobody: `memman team connect` connects to one that is")
+    raise UsageError(
+        f"the store {name!r} is shared with nobody: `memman migrate --to postgres` takes it to a server, `memman team"
+        " connect NAME` connects to one that is there"
+    )
 
 
 @contextmanager
@@ -148,10 +151,10 @@ def _shared(data: str, name: str) -> Iterator[tuple[SqliteStore, Server]]:
 
 
 @team.verb(shows=lambda rows: table((row["role"], row["may"], "you" if row["you"] else "") for row in rows))
-@name_argument
-def members(place: Place, name: str) -> list[dict[str, Any]]:
+@click.argument("name", required=False, shell_complete=complete_store)
+def members(place: Place, name: str | None = None) -> list[dict[str, Any]]:
     """List the members of a shared store, and what each may do."""
-    with _shared(place.data, name) as (store, server):
+    with _shared(place.data, name or place.name) as (store, server):
         return membership.members(server, exchange.checked(store, server).number)
 
 

@@ -59,7 +59,7 @@ def undo(place: Place, *, dry_run: bool = False, as_json: bool = False, **meant:
     if said == {"id": LIST}:
         records = listed(place)
         if not printed(records, as_json=as_json):
-            table([_row(record) for record in records])
+            table([_row(record) for record in records] or [("nothing was undone",)])
         return
     since = moment(said["since"], "since") if "since" in said else None
     if since is not None and since > now_ms():
@@ -67,7 +67,7 @@ def undo(place: Place, *, dry_run: bool = False, as_json: bool = False, **meant:
     asked = Asked(said.get("id", ""), said.get("session", ""), said.get("drain", ""), since)
     report = preview(place, asked)
     if not dry_run and report["changed"]:
-        confirm(f"Undo {report['what']}?", listed=_lines(report, "would be "))
+        confirm(f"Take back {report['what']}?", listed=_lines(report, "would be "))
         report = taken_back(place, asked)
     if not printed(report, as_json=as_json):
         _tell(report, dry_run=dry_run)

@@ -95,7 +95,8 @@ class Verb(Command, Generic[P, R]):
     `shows` prints what the function returns, unless --json is given. `asks` is called before it with the same values.
     `bar` is what a progress bar says, and what a person is told who interrupts it; the function is given `progress`.
     With `counts` it takes --limit, and a list that is longer says so; `counts` tells how many what it returns has.
-    `code` makes the exit code of what it returns. A function without `shows` prints for itself and returns the code.
+    `none` is printed where it returns nothing. `code` makes the exit code of what it returns. A function without
+    `shows` prints for itself and returns the code.
     With `store` the function's first value is the store that is meant.
     """
 
@@ -109,6 +110,7 @@ class Verb(Command, Generic[P, R]):
         asks: Callable[..., object] | None = None,
         bar: tuple[str, str] | None = None,
         counts: Callable[[Any], int] | None = None,
+        none: str = "",
         code: Callable[[Any], int] | None = None,
         **more: Any,
     ) -> None:
@@ -124,7 +126,7 @@ class Verb(Command, Generic[P, R]):
         params.sort(key=lambda param: param.name in {"limit", "as_json", "store"})
         super().__init__(name, params=params, help=inspect.getdoc(work), **more)
         self.work, self.takes_store, self.shows, self.asks, self.bar = work, store, shows, asks, bar
-        self.counts, self.code = counts, code
+        self.counts, self.none, self.code = counts, none, code
 
     def __call__(self, *args: P.args, **given: P.kwargs) -> R:
         """Do the work, as nothing but a function."""
@@ -151,10 +153,11 @@ class Verb(Command, Generic[P, R]):
             with bar(*self.bar) as progress:
                 record = work(*first, **given, progress=progress)
         if self.shows:
-            from memman.commands.printing import printed
+            from memman.commands.printing import printed, text
 
             if not printed(record, as_json=as_json):
-                self.shows(record)
+                nothing = self.none and not (self.counts or len)(record)
+                text(self.none) if nothing else self.shows(record)
         if self.code:
             return self.code(record)
         return 0 if self.shows else record

@@ -120,6 +120,6 @@ def unknown(data: str, name: str) -> "UnknownStore":
     others = sorted({DEFAULT, *names(data)})
     told = ", ".join(others[:_TOLD]) + (", …" if len(others) > _TOLD else "")
     known = f"the stores are {told};" if others[1:] else f"there is only {told!r};"
-    nearest = similar(name, others)
+    nearest = similar(name, [other for other in others if other != name])
     hint = f"did you mean {nearest!r}?" if nearest else known
     return UnknownStore(f"there is no store named {name!r}: {hint} `memman store create {name}` makes it")

@@ -129,9 +129,9 @@ def test_a_contradiction_shows_both_sides(contradicted):
     box, old = contradicted
     (one,) = waiting(box)
     assert (one["uid"], one["kind"], one["other"]["text"]) == (old, "contradicted", PNPM)
-    above, below = box.memman("review", "list").stdout.splitlines()
+    why, above, below, *_ = box.memman("review", "list").stdout.splitlines()
+    assert "replaced on request" in why
     assert NPM in above
-    assert "replaced on request" in above
     assert PNPM in below
 
 
