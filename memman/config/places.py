@@ -148,6 +148,11 @@ def shown_path(data: str) -> str:
     return data + "/shown.log"
 
 
+def asked_path(data: str) -> str:
+    """Return the path of the bounded record of what recall was asked and had no answer to."""
+    return data + "/asked.log"
+
+
 def append_line(path: str, line: str, most: int) -> None:
     """Append a line to a private record of at most about `most` bytes; it may fail silently."""
     try:

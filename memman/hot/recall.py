@@ -84,8 +84,13 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
         costs = _print_lines(hits, now, query, budget)
         shown = len(costs)
     sys.stdout.flush()
+    elsewhere = "" if hits else _elsewhere(asked)
     if not hits:
-        sys.stderr.write(_elsewhere(asked) or "nothing relevant\n" * sys.stderr.isatty())
+        sys.stderr.write(elsewhere or "nothing relevant\n" * sys.stderr.isatty())
+    if not elsewhere and all(hit.doubtful for hit in hits):
+        from memman.config.asked import note_unanswered
+
+        note_unanswered(data, store, now, agent(), query)
     if shown < len(hits):
         sys.stderr.write(f"memman: {len(hits) - shown} of {len(hits)} hits do not fit into --budget {budget}\n")
     if old:

@@ -60,6 +60,7 @@ ALLOWED = frozenset(
         "version",
         "wiki list",
         "wiki show",
+        "wonder",
     }
 )
 

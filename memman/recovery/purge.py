@@ -11,6 +11,7 @@ from typing import Any
 
 from memman.clock import now_ms
 from memman.config import lockfile
+from memman.config.asked import drop_asked
 from memman.config.buried import Buried, bury_texts, dig_up_texts
 from memman.config.places import (
     LOG_FILES,
@@ -212,7 +213,7 @@ _TELLING = 5
 
 
 def _clear_traces(data: str, store: str, queue: Queue, target: Selection) -> None:
-    """Take memories out of hooks' sessions, prompts that say a word of theirs, and debug lines of the worker's log.
+    """Take memories out of hooks' sessions, prompts and questions with a word of theirs, and debug lines of the log.
 
     Store and queue are marked, to be written anew.
     """
@@ -232,6 +233,7 @@ def _clear_traces(data: str, store: str, queue: Queue, target: Selection) -> Non
     for path in files_of(handovers_path(data)):
         if telling.intersection(terms(text_at(path))):
             os.unlink(path)
+    drop_asked(data, lambda question: not telling.isdisjoint(terms(question)))
     for number in range(LOG_FILES):
         lines = text_at(log_path(data, number)).split("\n")  # other line ends may stand within a record
         kept = [line for line in lines if '"level": "debug"' not in line]

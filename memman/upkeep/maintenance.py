@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 
+from memman.config.asked import drop_asked
 from memman.config.places import files_of, handovers_path, sessions_path
 from memman.config.shown import RECEIPTS, Showing, put_back, taken
 from memman.config.stores import exists
@@ -33,6 +34,7 @@ async def maintain(
     """Tidy the queue, the ledger, and every store that was opened or read from."""
     queue.maintain()
     drop_sessions(data)
+    drop_asked(data)
     shorten(data)
     with TranslatedErrors(queue.path):
         ledger.maintain()

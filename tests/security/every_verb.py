@@ -130,6 +130,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "wiki build": ("{folder}",),
     "wiki list": (),
     "wiki show": ("Billing",),
+    "wonder": (),
 }
 # The same with an option that changes what they may do.
 MORE = {"doctor": ("--billable",), "forget": ("--undo",), "insights reinstate": ("--undo",), "scan": ("--fix",)}

@@ -1,0 +1,62 @@
+"""What recall was asked and found no answer to: a bounded record, a line each. Hot where there is none.
+
+A line is "when store agent question", a dot for no agent.
+"""
+
+import os
+import time
+from typing import NamedTuple
+
+from memman.config.places import append_line, asked_path, text_at, write_file
+from memman.secrets import screened
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_MOST_BYTES = 131_072
+_DAYS = 90
+# Characters of a question that are kept.
+_LONGEST = 200
+_NOBODY = "."
+
+
+class Unanswered(NamedTuple):
+    """A question at a time, and who asked it: '' for a person."""
+
+    at: int
+    store: str
+    agent: str
+    question: str
+
+
+def note_unanswered(data: str, store: str, at: int, agent: str, question: str) -> None:
+    """Append a question; it may fail silently."""
+    said = screened(" ".join(question.split()))[:_LONGEST]
+    append_line(asked_path(data), f"{at} {store} {screened(agent) or _NOBODY} {said}\n", _MOST_BYTES)
+
+
+def unanswered(data: str, store: str) -> "list[Unanswered]":
+    """Return the questions of a store, oldest first."""
+    return [one for one in _lines(data) if one.store == store]
+
+
+def _lines(data: str) -> "Iterator[Unanswered]":
+    for line in text_at(asked_path(data)).split("\n"):
+        at, store, agent, question = [*line.split(" ", 3), "", "", "", ""][:4]
+        if at.isascii() and at.isdigit() and len(at) <= 15 and question:  # noqa: PLR2004 - digits of a moment
+            yield Unanswered(int(at), store, agent if agent != _NOBODY else "", question)
+
+
+def drop_asked(data: str, gone: "Callable[[str], bool] | None" = None) -> None:
+    """Drop old questions, the older ones of too many, and those that are `gone`."""
+    found = list(_lines(data))
+    if not found:
+        return
+    oldest = (time.time() - _DAYS * 86_400) * 1000
+    kept = [one for one in found if one.at >= oldest and not (gone and gone(one.question))]
+    if os.path.getsize(asked_path(data)) > _MOST_BYTES // 2:
+        kept = kept[len(kept) * 2 // 3 :]
+    if kept != found:
+        lines = (f"{one.at} {one.store} {one.agent or _NOBODY} {one.question}\n" for one in kept)
+        write_file(asked_path(data), "".join(lines))
