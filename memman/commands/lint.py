@@ -171,7 +171,7 @@ _REPLACE = 'memman replace ID "…"'
 _FINDINGS = {
     "contradictory": _Finding("memman replace ID or memman forget ID", _contradictions, judged=True),
     "maybe replaced": _Finding("memman review approve ID or memman review reject ID", _maybe_replaced),
-    "duplicate": _Finding("memman forget ID", _duplicates),
+    "duplicate": _Finding("memman consolidate ID or memman forget ID", _duplicates),
     "stale": _Finding("memman insights verify ID or memman insights archive ID", _stale),
     "unsupported": _Finding("memman review approve ID or memman review reject ID", _unsupported),
     "vague": _Finding(_REPLACE, _vague),

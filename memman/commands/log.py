@@ -43,7 +43,7 @@ _DECIDE = {
 _BESIDE = ("at", "event", "level", "note")
 
 # Verbs whose line is of an undo or of what one takes back: such an id is told as a note's is.
-_OF_NO_MEMORY = ("undo", "rename")
+_OF_NO_MEMORY = ("undo", "rename", "consolidate")
 
 since_option = click.option(
     "--since", metavar="TIME", help="Show only what is newer: 2026-11-01T10:00, 7d, 12h, yesterday."

@@ -42,6 +42,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "Find contradictions, duplicates, orphans, what is stale, vague or over-long, and what mends each",
     ),
     "wonder": ("wonder", "List what was asked and never answered, what is held weakly, and what is said otherwise"),
+    "consolidate": ("consolidate", "Have memories that say the same become one; a person looks at each and agrees"),
     "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),
     "rule": ("rule", "Make and change rules: standing ones, and those that fire before a command"),
     "scope": ("scope", "Show and change what memories hold for: everywhere, a repository, or a folder of it"),
@@ -88,7 +89,7 @@ VERBS: dict[str, tuple[str, str]] = {
 FIRST = """remember recall show list log replace forget undo purge review rule scope import export status doctor install
     config"""
 MORE = {
-    "More": """bootstrap handover store sync team backup embed migrate graph scheduler repair scan lint
+    "More": """bootstrap handover store sync team backup embed migrate graph scheduler repair scan lint consolidate
         uninstall insights page wiki wonder self-update""",
     "For agents and shells": "hook mcp prime guide version completion help",
 }

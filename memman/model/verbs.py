@@ -82,6 +82,7 @@ ASKED = {
     "backup remove": "",
     "backup restore": "except with --to",
     "config set": "for a provider, an endpoint and a key",
+    "consolidate": "except with --dry-run",
     "embed swap": "for a provider elsewhere",
     "import": "except with --dry-run",
     "insights archive": "with --least",

@@ -27,7 +27,7 @@ KINDS = {
     "noted": ("note",),
     "refused": ("refuse",),
     "redacted": ("redact",),
-    "undone": ("undo", "rename"),
+    "undone": ("undo", "rename", "consolidate"),
     "purged": ("purge", "rule purge"),
 }
 KIND_OF = {how: kind for kind, hows in KINDS.items() for how in hows}

@@ -22,6 +22,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "config set": ("HTTP_TRIES", "2"),
     "config show": (),
     "config unset": ("HTTP_TRIES",),
+    "consolidate": (),
     "doctor": (),
     "embed reembed": (),
     "embed status": (),

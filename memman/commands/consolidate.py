@@ -1,0 +1,154 @@
+"""`memman consolidate`: memories that say the same become one, when a person agrees; undone exactly by its id."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from memman.belief import rank
+from memman.clock import now_ms
+from memman.commands import likeness
+from memman.commands.memories import Records, rows_of, veiled
+from memman.commands.person import confirm
+from memman.commands.place import Place, reading, steadily, writing
+from memman.commands.printing import Progress, bar, named, short, text, unseen
+from memman.commands.verb import verb
+from memman.config.env import Settings
+from memman.config.schedule import refuse_stopped
+from memman.model.plural import counted
+from memman.pipeline.comparison import stems
+from memman.providers.build import builtin_llm
+from memman.store.sqlite import quality
+from memman.store.sqlite import undo as log
+from memman.store.sqlite.catalogue import Catalogue
+
+VERB = "consolidate"
+# Memories that are looked at at once, and of each the most alike that it is compared with.
+_MOST, _NEIGHBOURS = 2_000, 3
+_WHY = "says the same"
+# The one that stays, and those that it takes the place of.
+Group = tuple[int, tuple[int, ...]]
+
+
+def groups(place: Place, catalogue: Catalogue, among: Sequence[int] = (), progress: Progress = unseen) -> list[Group]:
+    """Return what says the same: of each group the most trusted and telling one stays.
+
+    Only what holds in one place, until one time, is one; what a person protects or keeps apart is left alone.
+    """
+    reader = catalogue.reader
+    judge = builtin_llm(Settings.load(place.data, place.name)).judge
+    rows = among or quality.sample(reader, _MOST)
+    pairs = quality.neighbours(reader, rows, _NEIGHBOURS)
+    apart = quality.kept_apart(reader)
+    known = {one["id"]: one for one in catalogue.memories(sorted({row for pair in pairs for row in pair}))}
+    scopes, believed = reader.scope_of(known), reader.statements(known)
+
+    def one_place(old: int, new: int) -> bool:
+        return scopes.get(old) == scopes.get(new) and known[old]["ends_at"] == known[new]["ends_at"]
+
+    pairs = [pair for pair in pairs if pair not in apart and one_place(*pair)]
+    same: dict[int, set[int]] = {}
+    for at in range(0, len(pairs), likeness.BATCH):
+        some = pairs[at : at + likeness.BATCH]
+        said = likeness.compared(judge, [(known[old]["text"], known[new]["text"]) for old, new in some])
+        for (old, new), finding in zip(some, said, strict=True):
+            if finding == "same":
+                same.setdefault(old, set()).add(new)
+                same.setdefault(new, set()).add(old)
+        progress(at + len(some), len(pairs))
+
+    def best(row: int) -> tuple[bool, int, bool, int, int]:
+        one = known[row]
+        return (
+            not believed[row].protected,
+            rank(one["source"]),
+            believed[row].lone,
+            -len(stems(one["text"])),
+            -row,
+        )
+
+    found, taken = [], set[int]()
+    for row in sorted(same, key=best):
+        others = sorted(one for one in same[row] - taken if not believed[one].protected)
+        if row not in taken and others:
+            found.append((row, tuple(others)))
+            taken |= {row, *others}
+    return sorted(found)
+
+
+def proposed(place: Place, ids: Sequence[str] = (), progress: Progress = unseen) -> Records:
+    """Describe what says the same, `into` the memory that stays; with `ids` only what these are among."""
+    rows = rows_of(place, ids) if ids else []
+    with reading(place) as catalogue:
+        catalogue.reader.hold()
+        found = groups(place, catalogue, progress=progress)
+        if rows:
+            found = [(kept, others) for kept, others in found if {kept, *others} & {*rows}]
+        told = catalogue.memories([row for kept, others in found for row in (kept, *others)])
+        known = {one["id"]: veiled(place, catalogue.reader, one["uid"], one) for one in told}
+        return [{"into": known[kept], "memories": [known[row] for row in others]} for kept, others in found]
+
+
+@steadily
+def merged(place: Place, found: Records) -> dict[str, Any]:
+    """Have each group be the one memory that stays, in one act; what changed since it was shown is left as it is."""
+    refuse_stopped(place.data, VERB)
+    now = now_ms()
+    with writing(place) as store, store.unit() as unit:
+        act, done = unit.act_at(now), []
+        for group in found:
+            into = group["into"]
+            rows = store.reader.rows([into["id"], *(one["id"] for one in group["memories"])])
+            if any(rows[one["id"]].text != one["text"] for one in (into, *group["memories"])):
+                continue
+            if rows[into["id"]].status != "current":
+                continue
+            done += [
+                one
+                for one in group["memories"]
+                if unit.supersede(one["id"], into["id"], now, rows[into["id"]].valid_from, _WHY)
+            ]
+        if done:
+            log.keep(unit, now, VERB, f"{counted(len(done), 'memory')} into others", how=VERB, acts=[])
+    return {"id": act if done else None, "merged": len(done)}
+
+
+def _lines(found: Records) -> list[str]:
+    """Write each group: what stays, and below it what it takes the place of."""
+    return [
+        line
+        for group in found
+        for line in (f"stays  {named(group['into'])}", *(f"  goes into it  {named(one)}" for one in group["memories"]))
+    ]
+
+
+def _print(report: dict[str, Any]) -> None:
+    if not report["groups"]:
+        text("no two memories say the same")
+    elif report["id"]:
+        back = f"memman undo {short(report['id'], note=True)}"
+        text(f"{counted(report['merged'], 'memory')} merged; to take this back: {back}")
+    elif report["dry_run"]:
+        for line in _lines(report["groups"]):
+            text(line)
+        text("nothing was changed: this was a dry run")
+    else:
+        text("nothing was merged: these memories were changed meanwhile")
+
+
+@verb(shows=_print)
+@click.argument("ids", nargs=-1, metavar="[ID...]")
+@click.option("--dry-run", is_flag=True, help="Only show what would become one.")
+def consolidate(place: Place, ids: Sequence[str] = (), *, dry_run: bool = False) -> dict[str, Any]:
+    """Have memories that say the same become one; a person looks at each and agrees.
+
+    The most trusted and telling one stays word for word. The others are superseded by it: what finds them finds it, and
+    `memman show` names them. `memman undo` with the id that is printed brings back all as it was.
+    """
+    with bar("comparing", "nothing was changed") as progress:
+        found = proposed(place, ids, progress)
+    report = {"groups": found, "dry_run": dry_run, "id": None, "merged": 0}
+    if dry_run or not found:
+        return report
+    confirm(f"Merge these {len(found)} groups?" if len(found) > 1 else "Merge these?", listed=_lines(found))
+    return report | merged(place, found)

@@ -1,0 +1,67 @@
+"""Memories that say the same become one when a person agrees, and its undo brings back all as it was."""
+
+import json
+
+import pytest
+
+from tests.support.box import no
+
+SAID = ("Always run the linter before a commit.", "Run the linter before each commit.")
+OTHERS = ("Billing is deployed to Fly.io.", "Invoices are archived for ten years.")
+TABLES = ("memory", "link", "mark", "claim", "evidence", "scoped", "freshness", "mention", "code", "vector")
+
+
+def state(box):
+    """Return all that recall reads."""
+    return {table: sorted(map(str, box.store(f"SELECT * FROM {table}"))) for table in TABLES}
+
+
+@pytest.fixture(name="twice")
+def _twice(box):
+    """Return a box that was told one thing twice."""
+    box.configure(JUDGE="off")  # which would know that it is said already
+    for text in (SAID[0], *OTHERS, SAID[1]):
+        box.remember(text)
+        box.drain()
+    box.configure()
+    box.alter("INSERT INTO link VALUES (4, 3, 1, 9000, '')")
+    return box
+
+
+def proposed(box, *more):
+    """Return what would become one: the text that stays, and those that go into it."""
+    done = box.memman("consolidate", "--dry-run", "--json", *more)
+    assert done.returncode == 0, done.stderr
+    groups = json.loads(done.stdout)["groups"]
+    return [(one["into"]["text"], [other["text"] for other in one["memories"]]) for one in groups]
+
+
+def test_what_says_the_same_becomes_one_and_its_undo_is_exact(twice):
+    """The one that stays is found by the words of the other; nothing happens before a person agrees."""
+    before = state(twice)
+    ((stays, (goes,)),) = proposed(twice)
+    assert {stays, goes} == {*SAID}
+    assert twice.person("consolidate", answer=no).returncode > 0
+    assert state(twice) == before
+    done = twice.memman("consolidate")
+    assert "1 memory merged; to take this back: memman undo " in done.stdout
+    assert twice.store("SELECT text FROM memory WHERE status = 'superseded'") == [goes]
+    assert twice.recall(goes)[0] == stays
+    assert twice.memman("consolidate").stdout == "no two memories say the same\n"
+    act = done.stdout.rpartition(" ")[2].strip()
+    assert twice.memman("undo", act).returncode == 0
+    assert state(twice) == before
+
+
+def test_what_is_protected_elsewhere_or_kept_apart_stays(twice):
+    """A person's protected memory is the one that stays; what holds elsewhere, and what is otherwise, is no pair."""
+    uids = twice.store("SELECT uid FROM memory ORDER BY id")
+    assert proposed(twice, uids[1]) == []
+    assert len(proposed(twice, uids[3])) == 1
+    for uid, text in ((uids[0], SAID[0]), (uids[3], SAID[1])):
+        assert twice.memman("insights", "protect", uid).returncode == 0
+        assert [stays for stays, _ in proposed(twice)] == ([text] if uid == uids[0] else [])
+    twice.memman("insights", "protect", "--undo", uids[0])
+    twice.alter("INSERT INTO scope VALUES (7, '/nowhere#-', '')")
+    twice.alter("INSERT OR REPLACE INTO scoped VALUES (1, 7)")
+    assert proposed(twice) == []
