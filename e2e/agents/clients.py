@@ -127,6 +127,18 @@ def _gemini_beside(body: Body) -> str:
     return "\n".join(text for text in texts if text.startswith("<hook_context>") and text.endswith("</hook_context>"))
 
 
+def _qwen_beside(body: Body) -> str:
+    """Return what Qwen Code adds for UserPromptSubmit: a part in marks of its own."""
+    texts = _texts(body["messages"][-1]["content"])
+    return "\n".join(text for text in texts if text.startswith("<qwen:user-prompt-submit-context>"))
+
+
+def _copilot_beside(body: Body) -> str:
+    """Return what Copilot CLI adds for UserPromptSubmit: a reminder behind the prompt."""
+    users = [message for message in body["messages"] if message["role"] == "user"]
+    return "\n".join(re.findall(r"<system_reminder>\n(.*)", "\n".join(_texts(users[-1]["content"])), re.DOTALL))
+
+
 def _opencode_beside(body: Body) -> str:
     """Return what memman's plugin adds in opencode: a part of the user's message that follows the prompt."""
     return "\n".join(_texts(body["messages"][-1]["content"])[1:])
@@ -146,6 +158,14 @@ def _codex_settings(home: Path, url: str) -> None:
 
 def _gemini_settings(home: Path, _: str) -> None:
     _write(home / ".gemini/settings.json", json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}))
+
+
+def _qwen_settings(home: Path, _: str) -> None:
+    _write(home / ".qwen/settings.json", json.dumps({"security": {"auth": {"selectedType": "openai"}}}))
+
+
+def _copilot_settings(home: Path, _: str) -> None:
+    (home / ".copilot").mkdir(parents=True, exist_ok=True)
 
 
 def _opencode_settings(home: Path, url: str) -> None:
@@ -212,6 +232,34 @@ GEMINI = Client(
     ("gemini", "--yolo", "-p"),
     'CALL run_shell_command {{"command": "{}", "description": "tidy"}};',
 )
+QWEN = Client(
+    "qwen",
+    "@qwen-code/qwen-code",
+    ("qwen", "-p"),
+    lambda url: {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "m"},
+    _qwen_settings,
+    _qwen_beside,
+    ("qwen", "--continue", "-p"),
+    ("qwen", "--yolo", "-p"),
+    'CALL run_shell_command {{"command": "{}", "description": "tidy", "is_background": false}};',
+)
+COPILOT = Client(
+    "copilot",
+    "@github/copilot",
+    ("copilot", "-p"),
+    lambda url: {
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+        "COPILOT_PROVIDER_API_KEY": KEY,
+        "COPILOT_MODEL": "gpt-4.1",
+        "COPILOT_AUTO_UPDATE": "false",
+    },
+    _copilot_settings,
+    _copilot_beside,
+    ("copilot", "--continue", "-p"),
+    ("copilot", "--allow-all-tools", "-p"),
+    'CALL bash {{"command": "{}", "description": "tidy"}};',
+)
 OPENCODE = Client(
     "opencode",
     "opencode-ai",
@@ -231,7 +279,7 @@ OPENCLAW = Client(
     _openclaw_settings,
     _openclaw_beside,
 )
-CLIENTS = {client.name: client for client in (CLAUDE_CODE, CODEX, GEMINI, OPENCODE, OPENCLAW)}
+CLIENTS = {client.name: client for client in (CLAUDE_CODE, CODEX, GEMINI, QWEN, COPILOT, OPENCODE, OPENCLAW)}
 
 
 def left(home: Path) -> dict[int, str]:

@@ -54,7 +54,7 @@ def main() -> None:
             desk.prepare()
         words = [word for desk in desks for word in ("--target", desk.client.name)]
         memman = Path(sys.executable).parent / "memman"
-        command = [memman, "install", "--no-wizard", "--allow-conversation-access", *words]
+        command = [memman, "install", "--no-wizard", "--no-mcp", "--allow-conversation-access", *words]
         subprocess.run(command, env={"HOME": str(home), "PATH": "/usr/bin:/bin"}, check=True, timeout=120)
         launcher = home / ".memman/bin/memman"
         launcher.write_text(RECORDER.format(log=str(log)))

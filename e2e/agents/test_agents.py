@@ -26,6 +26,12 @@ FACTS = {
     "opencode": Fact(
         "No, the staging cluster is in Frankfurt, not in Dublin.", "Where is the staging cluster?", "Frankfurt"
     ),
+    "qwen": Fact(
+        "No, the invoices are printed by Ghostscript, not by Cairo.", "What are the invoices printed by?", "Ghostscript"
+    ),
+    "copilot": Fact(
+        "No, the nightly backups go to Backblaze, not to Glacier.", "Where do the nightly backups go?", "Backblaze"
+    ),
     "gemini": Fact(
         "No, the release notes are in AsciiDoc, not in Markdown.", "Which format are the release notes in?", "AsciiDoc"
     ),

@@ -11,8 +11,9 @@ from house import House
 from model_server import SAY
 
 NAMES = [*reversed(CLIENTS)]
-# A turn of OpenClaw takes 10 s: its plugin is opencode's in another dress, so it is tried with the worst only.
-SPARED = {"openclaw": ("hangs",)}
+# A turn of OpenClaw takes 10 s: its plugin is opencode's in another dress, as Qwen Code is Gemini CLI in one; so they
+# are tried with the worst only.
+SPARED = {"openclaw": ("hangs",), "qwen": ("hangs", "lost its data")}
 PROMPT = "Where is the staging cluster?"
 PATIENCE = 15.0  # seconds that a turn may take beyond its usual time; a program that hangs does so for longer
 Breakage = Callable[[House], AbstractContextManager[None]]

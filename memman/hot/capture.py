@@ -96,11 +96,20 @@ def turn(call: "Call") -> None:
     with call.session as session:
         # What the agent says as a program has it run is nobody's.
         if keep and (session.prompt or not session.program):
-            reply = kept(call.payload.text("last_assistant_message", "prompt_response", "response"))
+            reply = kept(_answer(call))
             rows = _told(call, session, "" if goes_on else _typed(call, session), reply)
         if not goes_on:
             session.prompt = ""
     queue(call, rows)
+
+
+def _answer(call: "Call") -> str:
+    """Return the agent's last message of a turn."""
+    if call.host == "copilot":
+        from memman.hot.transcript import answered
+
+        return answered(call.payload.text("transcript_path"))
+    return call.payload.text("last_assistant_message", "prompt_response", "response")
 
 
 def _typed(call: "Call", session: "Session") -> str:

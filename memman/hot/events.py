@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
     from memman.config.scope import Here
 
-HOSTS = ("claude-code", "codex", "gemini", "opencode", "openclaw", "nanoclaw")
+HOSTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "openclaw", "nanoclaw")
+# Hosts that read the context from the top of the answer.
+_FLAT = ("copilot",)
 # Tool -> the field of its input that says what it is about to do.
 _PLANS = {"Agent": "prompt", "Task": "prompt", "ExitPlanMode": "plan"}
 # A session that starts for one of these reasons has lost what it was shown.
 _LOST = ("compact", "clear")
 # Sessions that start for another reason go on with what they had, or without it on purpose.
-STARTED = ("", "startup")
+STARTED = ("", "startup", "new")
 # Hosts that put what a session was given before the model again where it is resumed.
 _KEEP = ("claude-code", "codex", "nanoclaw")
 _TURNS_WAIT = "SELECT EXISTS (SELECT 1 FROM note WHERE state = 'pending' AND channel = 'turn' AND session <> ?)"
@@ -49,6 +51,8 @@ def answer(event: str, host: str, store: str | None, progress: Progress) -> str:
     context = respond(call)
     if not context or context[0] == "{":
         return context
+    if host in _FLAT:
+        return f'{{"additionalContext":{quoted(context)}}}'
     said = call.payload.text("hook_event_name")
     name = said if said in names else names[-1 if host == "gemini" else 0]
     return f'{{"hookSpecificOutput":{{"hookEventName":{quoted(name)},"additionalContext":{quoted(context)}}}}}'

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from memman.hot.payload import Payload
 
 # Marks that an agent's own process may carry, too, and with it the hooks it runs.
-_OWN = frozenset(("CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE"))
+_OWN = frozenset(("CLAUDECODE", "CODEX_THREAD_ID", "COPILOT_CLI", "GEMINI_CLI", "OPENCODE"))
 # Hosts that run another agent.
 _INSIDE = {"nanoclaw": "claude-code"}
 # Hosts that run the hooks of Claude Code's settings, too: by the variable, the field of a payload, or the part of the
 # path of its transcript that they have and Claude Code has not.
-_VARIABLES = (("CURSOR_VERSION", "cursor"), ("COPILOT_AGENT_SESSION_ID", "copilot"))
+_VARIABLES = (("CURSOR_VERSION", "cursor"), ("COPILOT_PROJECT_DIR", "copilot"), ("QWEN_PROJECT_DIR", "qwen"))
 _FIELDS = (("cursor_version", "cursor"), ("sessionId", "vscode"), ("hookEventName", "vscode"))
 _PATHS = (
     ("/.cursor/", "cursor"),
@@ -29,7 +29,10 @@ _PATHS = (
     ("/devin/cli/", "devin"),
     ("/.codebuddy/", "codebuddy"),
 )
-_SESSIONS = ("MEMMAN_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_SESSION_ID")
+_SESSIONS = (
+    *("MEMMAN_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_SESSION_ID"),
+    *("QWEN_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID"),
+)
 
 
 def agent(env: "Mapping[str, str]" = os.environ) -> str:

@@ -12,6 +12,21 @@ _END = 262_144
 _ITS_OWN = "<synthetic>"
 
 
+def answered(path: str) -> str:
+    """Return what Copilot CLI's agent said last since its user did, '' for nothing: no event of it says that."""
+    for line in reversed(_end(path).split(b"\n")):
+        try:
+            entry = Payload(parsed(line.decode("utf-8", "replace")))
+        except (ValueError, RecursionError):
+            continue
+        kind, data = entry.text("type"), entry.under("data")
+        if kind == "user.message":
+            return ""
+        if kind == "assistant.message" and not entry.text("agentId") and (said := data.text("content")):
+            return said
+    return ""
+
+
 def last_message(path: str, turn: str) -> str:
     """Return the agent's last message of a turn, '' where the end of a transcript does not show that it is."""
     said = ""

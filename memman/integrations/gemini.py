@@ -1,33 +1,33 @@
-"""Gemini CLI: hooks in its settings, and the skill that it shares with Codex."""
+"""Gemini CLI and its fork Qwen Code: hooks in their settings, and the skill that they share with Codex."""
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 from memman.integrations import hook_block, sources
 from memman.integrations.mcp_server import Server
 from memman.integrations.target import File, Target, Wiring, laid, under
 
-NAME = "gemini"
+NAME, FORK = "gemini", "qwen"
+# Without `trust` it asks before each call, and it would wait ten minutes at its start for a server that is silent.
+_SAYS = {"trust": True, "timeout": 10_000}
 
 
-def home() -> str:
-    """Return Gemini CLI's folder."""
-    return os.path.join(under("GEMINI_CLI_HOME", "~"), ".gemini")
+def _target(name: str, home: Callable[[], str], says: dict[str, Any]) -> Target:
+    def settings() -> str:
+        return home() + "/settings.json"
+
+    def files(wiring: Wiring) -> list[File]:
+        block = sources.block(name, "hooks.json", wiring.launcher)
+        skill = sources.skill(wiring.launcher, wiring.command)
+        return [
+            File(settings(), "hooks-json", f"{len(block)} hooks", lambda text: hook_block.put(text or "", block)),
+            laid(under("", "~/.agents/skills/memman/SKILL.md"), skill, "the skill"),
+        ]
+
+    return Target(name, name, home, files, lambda _: [], lambda: [settings()], server=Server(settings, says=says))
 
 
-def _settings() -> str:
-    return home() + "/settings.json"
-
-
-def _files(wiring: Wiring) -> list[File]:
-    block = sources.block(NAME, "hooks.json", wiring.launcher)
-    skill = sources.skill(wiring.launcher, wiring.command)
-    return [
-        File(_settings(), "hooks-json", f"{len(block)} hooks", lambda text: hook_block.put(text or "", block)),
-        laid(under("", "~/.agents/skills/memman/SKILL.md"), skill, "the skill"),
-    ]
-
-
-# Without `trust` it asks before each call.
-# Gemini CLI would wait ten minutes at its start for a server that does not answer, opencode half a minute.
-_SERVER = Server(_settings, says={"trust": True, "timeout": 10_000})
-TARGET = Target(NAME, "gemini", home, _files, lambda _: [], lambda: [_settings()], server=_SERVER)
+TARGET = _target(NAME, lambda: os.path.join(under("GEMINI_CLI_HOME", "~"), ".gemini"), _SAYS)
+# Qwen Code would show its model the names of our tools only, and have it search for what they take.
+QWEN = _target(FORK, lambda: under("QWEN_HOME", "~/.qwen"), {**_SAYS, "alwaysLoadTools": True})

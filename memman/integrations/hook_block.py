@@ -11,8 +11,8 @@ from memman.integrations.edits import append, at, hollow, remove
 Block = dict[str, list[dict[str, Any]]]
 _SHELL = frozenset(";|&<>()`$")
 # What stands around it for Gemini CLI, which ends only the shell of a late hook, and takes the error of a shell that
-# finds no launcher for a refusal of the prompt.
-_ADDED = ("exec", "2>/dev/null")
+# finds no launcher for a refusal of the prompt; for Copilot CLI, which takes it for a refusal of the command.
+_ADDED = ("exec", "2>/dev/null", "||", "true")
 _KEY = "hooks"
 EVENTS = (
     "session-start",

@@ -12,6 +12,7 @@ AGENT_MARKS = (
     ("OPENCODE", "opencode"),
     ("OPENCLAW_SHELL", "openclaw"),
     ("CURSOR_AGENT", "cursor"),
+    ("COPILOT_AGENT_SESSION_ID", "copilot"),
     ("COPILOT_CLI", "copilot"),
     ("CLINE_ACTIVE", "cline"),
     ("GOOSE_TERMINAL", "goose"),

@@ -44,7 +44,7 @@ class Sweep:
         homes.mkdir()
         lines = ([self.words(verb) for verb in before], self.words(killed))
         lines += ([[self.words(verb) for verb in verbs] for verbs in after],)
-        scrubbed = ("MEMMAN_", "CLAUDE", "CODEX_", "GEMINI_", "OPENCLAW_", "XDG_", "DBUS_")
+        scrubbed = ("MEMMAN_", "CLAUDE", "CODEX_", "GEMINI_", "OPENCLAW_", "COPILOT_", "QWEN_", "XDG_", "DBUS_")
         environ = {key: value for key, value in os.environ.items() if not key.startswith(scrubbed)}
         ran = subprocess.run(
             [

@@ -22,6 +22,7 @@ PLACES = {
     "claude-code": ".claude/settings.json",
     "codex": ".codex/hooks.json",
     "gemini": ".gemini/settings.json",
+    "copilot": ".copilot/hooks/memman.json",
     "openclaw": ".openclaw/openclaw.json",
 }
 
@@ -71,7 +72,7 @@ def plain(text):
 def homes(monkeypatch):
     """Give fresh homes, one a number."""
     for name in list(os.environ):
-        if name.startswith(("MEMMAN_", "CLAUDE", "CODEX_", "GEMINI_", "OPENCLAW_", "XDG_")):
+        if name.startswith(("MEMMAN_", "CLAUDE", "CODEX_", "GEMINI_", "OPENCLAW_", "COPILOT_", "QWEN_", "XDG_")):
             monkeypatch.delenv(name)
 
     with quick_folder() as folder:

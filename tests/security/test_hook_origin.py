@@ -21,6 +21,8 @@ SHELLS = [
     ("codex", {"CODEX_THREAD_ID": "t", "CODEX_SANDBOX_NETWORK_DISABLED": "1"}),
     ("codex", {"CLAUDECODE": "1"}),
     ("gemini", {"CURSOR_AGENT": "1"}),
+    ("qwen", {"QWEN_CODE": "1"}),
+    ("copilot", {"COPILOT_CLI": "1", "COPILOT_AGENT_SESSION_ID": "s"}),
     ("opencode", {"OPENCODE": "1", "MEMMAN_AGENT": "opencode"}),
     ("openclaw", {"OPENCLAW_SHELL": "exec"}),
     ("nanoclaw", {"CLAUDECODE": "1", "MEMMAN_AGENT": "claude-code"}),
@@ -31,6 +33,7 @@ OWN = [
     ("nanoclaw", {"CLAUDECODE": "1"}),
     ("codex", {"CODEX_THREAD_ID": "t"}),
     ("gemini", {"GEMINI_CLI": "1", "AI_AGENT": "gemini-cli"}),
+    ("copilot", {"COPILOT_CLI": "1"}),
     ("opencode", {"OPENCODE": "1"}),
     ("openclaw", {}),
 ]

@@ -11,7 +11,7 @@ from memman.doctor import examine
 from memman.doctor.finding import Context
 from memman.integrations.install_record import InstallRecord
 
-AGENTS = ("claude-code", "codex", "gemini", "opencode")
+AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode")
 
 
 def failed(data, check):

@@ -34,7 +34,7 @@ from tests.support.terminal import Attended, attended, obliging
 
 # What stamps a note's provenance or chooses a store; a developer's own must not leak into a test.
 SCRUBBED = (
-    *("MEMMAN_", "AI_AGENT", "CLAUDE", "CODEX_", "GEMINI_"),
+    *("MEMMAN_", "AI_AGENT", "CLAUDE", "CODEX_", "GEMINI_", "COPILOT_", "QWEN_"),
     *(name for name, _ in AGENT_MARKS),
     *(name for names in NETWORK.values() for name in names),
 )

@@ -11,6 +11,7 @@ PAYLOADS = Path(__file__).parents[1] / "payloads"
 CONTEXT = ("session-start", "subagent-start", "user-prompt", "pre-tool")
 # The event behind each name that a host has for one.
 BY_NAME = {name: event for event, (_, names) in EVENTS.items() for name in names}
+BY_EVENT = {event: names[0] for event, (_, names) in EVENTS.items()}
 # Claude Code shows a preview of longer strings only; Codex writes what has more tokens to a file.
 MOST_CHARACTERS = 10_000
 MOST_TOKENS = 2_500
@@ -44,6 +45,8 @@ def judged(event, host, done):
         assert host == "gemini"
         return ""
     assert event in CONTEXT
+    if host == "copilot":
+        answer = {"hookSpecificOutput": {"hookEventName": BY_EVENT[event]} | answer}
     assert answer.keys() == {"hookSpecificOutput"}
     said = answer["hookSpecificOutput"]
     assert said.keys() == {"hookEventName", "additionalContext"}

@@ -13,13 +13,13 @@ from memman.integrations import toml_server
 from memman.model.verbs import AGENT_VERBS, ASKED, PERSONS
 from tests.support.box import PATIENCE, no
 
-AGENTS = ("claude-code", "codex", "gemini", "opencode", "openclaw")
+AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "openclaw")
 
 
 @pytest.fixture
 def home(box, monkeypatch):
     """Give the box's home, where no agent is found unless a test puts it there."""
-    for name in ("XDG_CONFIG_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH"):
+    for name in ("COPILOT_HOME", "QWEN_HOME", "XDG_CONFIG_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH"):
         monkeypatch.delenv(name, raising=False)
         box.environ.pop(name, None)
     box.environ["PATH"] = "/usr/bin:/bin"
@@ -86,6 +86,8 @@ SERVERS = {
     "claude-code": (".claude.json", "mcpServers"),
     "codex": (".codex/config.toml", "mcp_servers"),
     "gemini": (".gemini/settings.json", "mcpServers"),
+    "qwen": (".qwen/settings.json", "mcpServers"),
+    "copilot": (".copilot/mcp-config.json", "mcpServers"),
     "opencode": (".config/opencode/opencode.json", "mcp"),
 }
 

@@ -9,7 +9,7 @@ ORIGINAL = (
     '{\n  "model": "opus",\n  "hooks": {\n    "Stop": [\n      {"hooks": [{"type": "command", "command": "mine"}]}\n'
 )
 ORIGINAL += "    ]\n  }\n}\n"
-AGENTS = ("claude-code", "codex", "gemini", "opencode", "openclaw")
+AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "openclaw")
 WIRED = [word for agent in AGENTS for word in ("--target", agent)]
 
 
