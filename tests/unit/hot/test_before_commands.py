@@ -27,7 +27,8 @@ def before(box, command, session="s", host="claude-code", cwd="/"):
     """Return what an agent is told before a command."""
     payload = {"session_id": session, "cwd": str(cwd), "tool_name": "Bash", "tool_input": {"command": command}}
     out = hook(box, "pre-command", host, payload).stdout.decode()
-    said = json.loads(out or "{}").get("hookSpecificOutput", {})
+    said = json.loads(out or "{}")
+    said = said.get("hookSpecificOutput", said)
     assert said.get("hookEventName", "PreToolUse") == "PreToolUse"
     return said.get("additionalContext", "") + said.get("permissionDecisionReason", "")
 
@@ -64,10 +65,10 @@ def test_each_is_told_once_a_session_and_one_at_a_time(stored):
     assert before(stored, "npm ci", session="") == ""
 
 
-@pytest.mark.parametrize("host", ["codex", "gemini", "opencode"])
+@pytest.mark.parametrize("host", ["codex", "copilot", "gemini", "qwen", "opencode"])
 def test_only_hosts_that_put_it_before_their_model_are_told(stored, host):
-    """Gemini CLI would show it to the user."""
-    assert (NPM in before(stored, "npm ci", host=host)) == (host == "codex")
+    """Gemini CLI would show it to the user, and Qwen Code to nobody."""
+    assert (NPM in before(stored, "npm ci", host=host)) == (host in {"codex", "copilot"})
 
 
 def test_the_store_has_the_last_word(stored, tmp_path):

@@ -8,6 +8,8 @@ from memman.hot.events import EVENTS
 from tests.support.hook_calls import PAYLOADS, context, hook
 
 CURSOR = {"CURSOR_VERSION": "3.12.17"}
+# What others set where they run a hook, and only there.
+OTHERS = [CURSOR, {"COPILOT_CLI": "1", "COPILOT_PROJECT_DIR": "/"}, {"QWEN_PROJECT_DIR": "/"}]
 BORROWED = [json.loads(line) for line in (PAYLOADS / "borrowed/documented.jsonl").read_text().splitlines()]
 SAID = "Staging deploys run from the main branch, at seven in the evening."
 
@@ -35,11 +37,12 @@ def test_another_host_gets_nothing_and_leaves_nothing(ruled, fields):
     assert not list(ruled.data.glob("sessions/claude-code-*"))
 
 
+@pytest.mark.parametrize("environ", OTHERS, ids=lambda environ: [*environ][-1])
 @pytest.mark.parametrize("raw", [b"", b"[", b"x" * 5_000_000, b'{"session_id": 1, "tool_name": "Bash"}'])
-def test_cursor_is_known_before_its_payload_is_read(ruled, raw):
+def test_a_host_is_known_before_its_payload_is_read(ruled, raw, environ):
     """A payload that is none, or too long to be compared with the rules, blocks nothing there."""
     for event in EVENTS:
-        assert quiet(hook(ruled, event, "claude-code", raw, **CURSOR))
+        assert quiet(hook(ruled, event, "claude-code", raw, **environ))
 
 
 def test_the_turn_of_a_host_that_is_wired_itself_is_kept_once(ruled):

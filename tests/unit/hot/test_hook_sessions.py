@@ -229,10 +229,11 @@ def test_a_session_that_is_resumed_is_given_its_first_block_once(stored, host):
     assert [started("resume", "s-2"), started("resume", "s-2")] == [first, ""]
 
 
-def test_a_host_that_does_not_replay_is_given_the_block_anew(stored):
-    """What another host keeps of a session is not known."""
-    for source in ("startup", "resume"):
-        said = context(stored, "session-start", "gemini", payload(source=source))
+@pytest.mark.parametrize("host", ["gemini", "copilot"])
+def test_a_host_that_does_not_replay_is_given_the_block_anew(stored, host):
+    """What another host keeps of a session is not known; Copilot CLI keeps nothing of its start."""
+    for source in ("new", "resume"):
+        said = context(stored, "session-start", host, payload(source=source))
         assert DEPLOYED in said
 
 

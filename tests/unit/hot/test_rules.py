@@ -198,9 +198,11 @@ def test_each_host_hears_a_rule_in_its_own_words(box):
     assert asked(box, "codex", "npm publish")["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert asked(box, "gemini", "git push github", "run_shell_command")["decision"] == "deny"
     assert asked(box, "gemini", "npm publish", "run_shell_command")["decision"] == "deny"
+    assert asked(box, "qwen", "npm publish", "run_shell_command")["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert asked(box, "copilot", "npm publish")["hookSpecificOutput"]["permissionDecision"] == "ask"
     assert asked(box, "claude-code", "git push githubmirror") == {}
     box.drain()
-    assert box.store("SELECT sum(hits) FROM rule") == [6]
+    assert box.store("SELECT sum(hits) FROM rule") == [8]
 
 
 LONG = {

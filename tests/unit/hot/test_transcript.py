@@ -9,6 +9,7 @@ from tests.support.hook_calls import hook
 
 LINE = "The staging deploys run from the main branch."
 ANSWER = f"They run from main.\n\nNoted: {LINE}"
+DONE = "Done: they run from main."
 OLD = "The nightly report is sent at seven UTC."
 
 
@@ -173,3 +174,42 @@ def test_a_line_counts_once_where_turns_have_no_names(box, again):
         for _ in range(2):
             hook(box, "stop", "gemini", known | {"prompt_response": answer})
     assert box.queue("SELECT text FROM note WHERE channel = 'noted'") == [LINE, LINE]
+
+
+def copilot(kind, content, **fields):
+    """Return a line that Copilot CLI 1.0.102 writes of what was said."""
+    return {"type": kind, "data": {"messageId": "m", "content": content, "turnId": "0"}, "id": "1", **fields}
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([copilot("user.message", "a"), copilot("assistant.message", DONE)], DONE),
+        (
+            [copilot("user.message", "a"), copilot("assistant.message", DONE), copilot("assistant.message", "")],
+            DONE,
+        ),
+        ([copilot("assistant.message", OLD), copilot("user.message", "a")], ""),
+        ([copilot("assistant.message", DONE), copilot("assistant.message", OLD, agentId="sub")], DONE),
+        ([copilot("assistant.message", [{"text": 1}]), {"type": "assistant.message"}, {"data": []}, 5, None], ""),
+        ([], ""),
+    ],
+)
+def test_copilots_answer_is_read_where_it_is_written(box, tmp_path, lines, said):
+    """Its stop tells no answer but the file: the last words since the user's, of no sub-agent; half a line is none."""
+    path = tmp_path / "events.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"type": "user.mess')
+    known = {"session_id": "s", "cwd": "/"}
+    hook(box, "user-prompt", "copilot", known | {"prompt": "they run from main"})
+    done = hook(box, "stop", "copilot", known | {"transcript_path": str(path), "last_assistant_message": "Not this."})
+    assert (done.stdout, done.stderr) == (b"", b"")
+    assert box.queue("SELECT reply FROM note WHERE channel = 'turn'") == [said]
+
+
+@pytest.mark.parametrize("path", ["", "/nowhere/events.jsonl", "/dev/zero", "/", 5, None, ["/etc/passwd"]])
+def test_copilots_turn_is_kept_without_an_answer(box, path):
+    """Where the file cannot be read, or its name is none."""
+    known = {"session_id": "s", "cwd": "/"}
+    hook(box, "user-prompt", "copilot", known | {"prompt": "they run from main"})
+    assert hook(box, "stop", "copilot", known | {"transcript_path": path}).stdout == b""
+    assert box.queue("SELECT text, reply FROM note WHERE channel = 'turn'") == [("they run from main", "")]
