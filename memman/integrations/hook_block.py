@@ -11,8 +11,10 @@ from memman.integrations.edits import append, at, hollow, remove
 Block = dict[str, list[dict[str, Any]]]
 _SHELL = frozenset(";|&<>()`$")
 # What stands around it for Gemini CLI, which ends only the shell of a late hook, and takes the error of a shell that
-# finds no launcher for a refusal of the prompt; for Copilot CLI, which takes it for a refusal of the command.
-_ADDED = ("exec", "2>/dev/null", "||", "true")
+# finds no launcher for a refusal of the prompt.
+_ADDED = ("exec", "2>/dev/null")
+# What stands behind it for Copilot CLI, which takes that error for a refusal of the command.
+_BEHIND = " || :"
 _KEY = "hooks"
 EVENTS = (
     "session-start",
@@ -31,7 +33,7 @@ _BETWEEN_WORDS = re.compile(r"[\s'\"`();|&<>=]+")
 def program(command: object) -> str:
     """Return the memman that a hook's command is a plain call of, wherever that is; '' for other commands."""
     try:
-        words = shlex.split(command) if isinstance(command, str) else []
+        words = shlex.split(command.removesuffix(_BEHIND)) if isinstance(command, str) else []
     except ValueError:
         return ""
     words = [word for word in words if word not in _ADDED]
