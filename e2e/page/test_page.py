@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from filelock import FileLock
@@ -21,6 +22,22 @@ from selenium.webdriver.support.ui import WebDriverWait
 WANTED = Path(__file__).with_name("package.json")
 HOSTILE = "The <b>kestrel</b> is <script>document.title='owned'</script> the mascot of \"billing\"."
 NOTES = (HOSTILE, "We deploy billing to Fly.io from the main branch.", "Always run make lint before committing.")
+OLD = "The bakery opens at seven in the morning."
+# An agent says otherwise, so that a person has to decide.
+NEW = "Since Monday the bakery opens at nine in the morning."
+# Each would put its word into the title if any of it were taken for markup.
+CORPUS = (
+    "<script>document.title='owned'</script>",
+    "<img src=x onerror=document.title='owned'>",
+    "<svg/onload=document.title='owned'>",
+    "\"' autofocus onfocus=document.title='owned' x='",
+    "</textarea></pre></style></title><script>document.title='owned'</script>",
+    "</option><iframe srcdoc=\"<script>parent.document.title='owned'</script>\">",
+    "<meta http-equiv=refresh content='0;url=javascript:document.title=1'>",
+    '<form method="post" action="/act/wrong"><button autofocus>Keep</button></form>',
+    "javascript:document.title='owned'",
+    "&lt;script&gt;document.title='owned'&lt;/script&gt;",
+)
 WIDTHS = (1280, 375)
 PATIENCE = 60
 
@@ -28,17 +45,26 @@ PATIENCE = 60
 @pytest.fixture(name="link", scope="module")
 def _link(user: dict[str, str]) -> Iterator[str]:
     """Serve the page to a terminal, as a person does; return the link that is told there."""
-    for text in NOTES:
-        subprocess.run(["memman", "remember", text], env=user, check=True, capture_output=True, cwd=user["HOME"])
-    subprocess.run(["memman", "scheduler", "drain"], env=user, check=True, capture_output=True, cwd=user["HOME"])
-    child, terminal = pty.fork()
-    if not child:
-        os.chdir(user["HOME"])
-        os.execvpe("memman", ["memman", "page"], user)  # noqa: S606 - a terminal of its own is what is tried
-    told = b""
-    while b"Ctrl-C" not in told:
-        told += os.read(terminal, 4096)
-    yield re.search(r"http://[\w.:]+/#[\w-]+", told.decode())[0]
+    for text in (*NOTES, OLD):
+        memman(user, "remember", text)
+    memman(user, "scheduler", "drain")
+    memman(user, "remember", "--source", "agent", NEW)
+    for number, text in enumerate(CORPUS):
+        # Said in a session of that name, in a folder of that name, about that: all that a note may say of itself.
+        folder = Path(user["HOME"], text.replace("/", " "))
+        folder.mkdir()
+        said = user | {"MEMMAN_SESSION": text}
+        names = ("--entities", text.replace(",", ""))
+        memman(said, "remember", *names, f"Kestrel {number} greets by {text}.", folder=folder)
+    memman(user, "scheduler", "drain")
+    child, terminal = at_terminal(user, "rule", "add", " ".join(CORPUS)[:500])
+    told(terminal, b"N]")
+    os.write(terminal, b"y\n")
+    os.waitpid(child, 0)
+    os.close(terminal)
+    child, terminal = at_terminal(user, "page")
+    shown = told(terminal, b"Ctrl-C")
+    yield re.search(r"http://[\w.:]+/#[\w-]+", shown.decode())[0]
     os.write(terminal, b"\x03")
     _, status = os.waitpid(child, 0)
     os.close(terminal)
@@ -73,10 +99,32 @@ def _axe() -> str:
     return script.read_text()
 
 
+def memman(user: dict[str, str], *words: str, folder: Path | None = None) -> str:
+    """Run a command as somebody who sits at no terminal; return what it prints."""
+    where = folder or user["HOME"]
+    return subprocess.run(["memman", *words], env=user, check=True, capture_output=True, text=True, cwd=where).stdout
+
+
+def at_terminal(user: dict[str, str], *words: str) -> tuple[int, int]:
+    """Start a command at a terminal of its own; return its process, and the other end."""
+    child, terminal = pty.fork()
+    if not child:
+        os.chdir(user["HOME"])
+        os.execvpe("memman", ["memman", *words], user)  # noqa: S606 - a terminal of its own is what is tried
+    return child, terminal
+
+
+def told(terminal: int, until: bytes) -> bytes:
+    """Read what is said at a terminal, until something."""
+    said = b""
+    while until not in said:
+        said += os.read(terminal, 4096)
+    return said
+
+
 def status(user: dict[str, str], text: str) -> str:
     """Return what the command line says of a memory: whether the list has it."""
-    shown = subprocess.run(["memman", "list"], env=user, check=True, capture_output=True, text=True, cwd=user["HOME"])
-    return "current" if text in shown.stdout else "gone"
+    return "current" if text in memman(user, "list", "--limit", "100") else "gone"
 
 
 def pressed(browser: webdriver.Chrome, keys: str) -> None:
@@ -159,6 +207,58 @@ def test_the_same_by_the_keyboard_alone(browser: webdriver.Chrome, user: dict[st
     pressed(browser, Keys.ENTER)
     assert "restored" in browser.find_element(By.CSS_SELECTOR, ".notice").text
     assert status(user, "Fly.io") == "current"
+
+
+def test_a_pair_is_decided_by_clicks(browser: webdriver.Chrome, user: dict[str, str]) -> None:
+    """The words that differ are marked; what is clicked, and its undo, is what the command line shows."""
+
+    def clicked(label: str, says: str) -> None:
+        browser.find_element(By.XPATH, f"//button[normalize-space()='{label}']").click()
+        WebDriverWait(browser, PATIENCE).until(
+            lambda one: says in "".join(notice.text for notice in one.find_elements(By.CSS_SELECTOR, ".notice"))
+        )
+
+    def asked() -> bool:
+        browser.get(browser.execute_script("return location.origin") + "/decide")
+        return OLD in browser.find_element(By.TAG_NAME, "main").text
+
+    assert asked()
+    marked = {one.text for one in browser.find_elements(By.TAG_NAME, "mark")}
+    assert {"seven", "nine"} <= marked
+    assert not {"bakery", "opens"} & marked
+    clicked("Yes, it replaces it", "superseded by")
+    assert (status(user, OLD), status(user, NEW)) == ("gone", "current")
+    assert OLD not in memman(user, "review", "list")
+    clicked("Undo", "current again")
+    assert status(user, OLD) == "current"
+
+
+def test_no_text_is_run(browser: webdriver.Chrome) -> None:
+    """Whatever a note says, in any field, a browser that shows it runs none of it and loads nothing."""
+    ours = browser.execute_script("return location.origin")
+    browser.get(ours + "/?since=30d&most=100")
+    memories = {one.get_attribute("href") for one in browser.find_elements(By.CSS_SELECTOR, "main a.id")}
+    asked = [f"{ours}/search?{urlencode({'q': text})}" for text in CORPUS]
+    for address in (
+        f"{ours}/?since=30d&most=100",
+        f"{ours}/next",
+        f"{ours}/decide",
+        f"{ours}/stats",
+        *memories,
+        *asked,
+    ):
+        browser.get(address)
+        for one in browser.find_elements(By.TAG_NAME, "summary"):
+            one.click()
+        assert browser.title.endswith(" - memman")
+        assert browser.current_url == address
+        assert not browser.find_elements(
+            By.CSS_SELECTOR, "script, img, iframe, main svg [onload], [autofocus], [onfocus]"
+        )
+        loaded = (
+            "return performance.getEntriesByType('resource').map(one => one.name).filter(one => !/favicon/.test(one))"
+        )
+        assert browser.execute_script(loaded) == []
 
 
 def test_the_link_opens_no_second_browser(browser: webdriver.Chrome, link: str) -> None:

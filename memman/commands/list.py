@@ -226,7 +226,8 @@ def doubts(reader: SqliteReader, ages: Mapping[str, str], now: int) -> dict[int,
     rows = keeping.standings(reader)
     evidence = reader.evidence(row.id for row in rows)
     changes = reader.changed_files((row.id for row in rows), now)
-    found = {row.id: dict(_reasons(row, evidence.get(row.id, ()), changes.get(row.id), ages, now)) for row in rows}
+    lasts = {category: int(days) * DAY_MS for category, days in ages.items()}
+    found = {row.id: dict(_reasons(row, evidence.get(row.id, ()), changes.get(row.id), lasts, now)) for row in rows}
     return {row: why for row, why in found.items() if why}
 
 
@@ -234,15 +235,15 @@ def _reasons(
     row: keeping.Standing,
     evidence: Sequence[tuple[str, str, int]],
     changed_at: int | None,
-    ages: Mapping[str, str],
+    lasts: Mapping[str, int],
     now: int,
 ) -> Iterator[tuple[int, str]]:
     """Yield since when a memory may be out of date, and why."""
     borne_out = keeping.last_borne_out(row, evidence)
-    reported = [at for kind, _, at in evidence if kind in AGAINST and at > borne_out]
-    old = borne_out + int(ages[row.category]) * DAY_MS if row.category in ages else now + 1
-    yield from ((at, label) for label, at in outdated(row.ends_at, changed_at, now).items())
-    if reported:
+    old = borne_out + lasts[row.category] if row.category in lasts else now + 1
+    if row.ends_at or changed_at:
+        yield from ((at, label) for label, at in outdated(row.ends_at, changed_at, now).items())
+    if evidence and (reported := [at for kind, _, at in evidence if kind in AGAINST and at > borne_out]):
         yield reported[0], "reported wrong or stale"
     if old <= now:
         yield old, f"{age(borne_out, now)} old, and nothing has borne it out since"

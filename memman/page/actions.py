@@ -78,18 +78,25 @@ def approve(place: Place, values: Values) -> Done:
     """Approve what waits: of two memories, the newer replaces the older."""
     uid = _one(values, "id")
     done = review.approve(place, [uid])[0]["done"]
-    if not done.startswith("superseded"):
-        return Done(f"{uid[:SHORT_ID]} {done}")
-    return Done(f"{uid[:SHORT_ID]} {done}", "reinstate", {"id": uid}, f"memman insights reinstate {uid[:SHORT_ID]}")
+    return _decided(done, uid, uid)
 
 
 def reject(place: Place, values: Values) -> Done:
     """Reject what waits: of two memories, the older stays."""
     uid = _one(values, "id")
+    other = review.show(place, uid)[0]["other"]
     done = review.reject(place, [uid])[0]["done"]
-    if done != "rejected":
-        return Done(f"{uid[:SHORT_ID]} {done}")
-    return Done(f"{uid[:SHORT_ID]} {done}", "restore", {"id": uid}, f"memman forget --undo {uid[:SHORT_ID]}")
+    return _decided(done, uid, other["uid"] if other else uid)
+
+
+def _decided(done: str, uid: str, gone: str) -> Done:
+    """Say what was decided of a memory, and how to bring back the one that is gone by it."""
+    says, word = f"{uid[:SHORT_ID]} {done}", done.split()
+    if word[0] == "superseded":
+        return Done(says, "reinstate", {"id": gone}, f"memman insights reinstate {gone[:SHORT_ID]}")
+    if word[-1] in {"rejected", "forgotten"}:
+        return Done(says, "restore", {"id": gone}, f"memman forget --undo {gone[:SHORT_ID]}")
+    return Done(says)
 
 
 def remember(place: Place, values: Values) -> Done:

@@ -25,7 +25,6 @@ from memman.model.plural import counted
 from memman.page import plots
 from memman.page.html import Html, Inside, el, together
 from memman.page.parts import (
-    Button,
     about,
     buttons,
     correction,
@@ -45,7 +44,7 @@ from memman.store.filters import Filters
 
 Values = Mapping[str, str]
 
-_PAGE, _WEEKS, _FEW = 25, 12, 4
+_PAGE, _NEAR, _WEEKS, _FEW = 25, 8, 12, 4
 _WEEK = 7 * 86_400
 _SPANS = {"1d": "a day", "7d": "a week", "30d": "a month", "3650d": "all"}
 _WHERE = {PERSONAL: "everywhere"}
@@ -176,7 +175,7 @@ def memory(place: Place, query: Values) -> View:
     """Show all that is known of a memory."""
     if not query.get("id"):
         raise UsageError("say id")
-    most = _most(query)
+    most = _most(query, _NEAR)
     records = aged(place, known(place, [query["id"]], most))
     body = together(_whole(one, most) for one in records)
     return View("A memory" if len(records) == 1 else "Memories", body, records)
@@ -250,8 +249,8 @@ def _none(said: str) -> Html:
     return el("p", said, class_="none")
 
 
-def _most(query: Values) -> int:
-    said = query.get("most", str(_PAGE))
+def _most(query: Values, least: int = _PAGE) -> int:
+    said = query.get("most", str(least))
     if not (said.isascii() and said.isdigit() and len(said) < 6 and int(said)):  # noqa: PLR2004 - five digits
         raise UsageError(f"most is a number, not {said[:40]!a}")
     return int(said)
@@ -286,12 +285,11 @@ def _case(one: Mapping[str, Any]) -> Html:
     """Write what waits, with the other side, and the question."""
     other = one["other"]
     asks, yes, no = _ASKS[one["kind"]]
-    answers: list[Button] = [("approve", yes, {}), ("reject", no, {})]
     older, newer = differing(one["text"], other["text"]) if other else (one["text"], "")
     sides = [_side("Older" if other else "", older, one), _side("Newer", newer, other) if other else ""]
     why = f"{one['kind']}: {one['why']}" if one["why"] else one["kind"]
     pair = el("div", sides, class_="pair" if other else "")
-    done = buttons(one["uid"], "/decide", *answers)
+    done = buttons(one["uid"], "/decide", ("approve", yes, {}), ("reject", no, {}))
     return el("section", el("h2", asks), pair, el("p", why, class_="about"), done, class_="case")
 
 

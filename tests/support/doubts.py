@@ -13,14 +13,14 @@ _MEMORY = re.compile(r"^m(\d+) [^:]*: (.*)$", re.MULTILINE)
 _FACT = re.compile(r"^f(\d+): (.*)$", re.MULTILINE)
 
 
-def judging(*judged):
+def judging(*judged, reason="moved, it seems"):
     """Answer reconcile by (word of a fact, action, word of a memory), and the rest dutifully."""
 
     def answer(asked):
         if asked["task"] != "reconcile":
             return respond(asked)
         told = [
-            {"fact": int(f), "action": action, "memory": int(m), "reason": "moved, it seems"}
+            {"fact": int(f), "action": action, "memory": int(m), "reason": reason}
             for newer, action, older in judged
             for f, fact in _FACT.findall(asked["user"])
             for m, memory in _MEMORY.findall(asked["user"])
@@ -31,9 +31,9 @@ def judging(*judged):
     return answer
 
 
-def drained(box, *notes, judged=(("Coolify", "MAYBE", "Vercel"),), **columns):
+def drained(box, *notes, judged=(("Coolify", "MAYBE", "Vercel"),), reason="moved, it seems", **columns):
     """Remember notes one by one, each drained by a model that judges so; return the uids of the new memories."""
-    with ScriptedProvider(respond=judging(*judged)) as provider:
+    with ScriptedProvider(respond=judging(*judged, reason=reason)) as provider:
         box.use(provider, EMBED_PROVIDER="builtin", EMBED_ENDPOINT="", EMBED_MODEL="")
         uids = []
         for text in notes:

@@ -81,7 +81,8 @@ def _kept(row: Standing, evidence: Sequence[tuple[str, str, int]]) -> Kept:
 
 def last_borne_out(row: Standing, evidence: Iterable[tuple[str, str, int]]) -> int:
     """Return when a memory was last said, or found to be true."""
-    return max(row.valid_from, row.verified_at or 0, *(at for kind, _, at in evidence if kind in FOR), 0)
+    said = max(row.valid_from, row.verified_at or 0)
+    return max(said, 0, *(at for kind, _, at in evidence if kind in FOR)) if evidence else said
 
 
 def verified(reader: SqliteReader, memory: int) -> int | None:

@@ -6,17 +6,23 @@ import re
 import signal
 import subprocess
 import threading
+import urllib.error
 import urllib.request
 from functools import partial
+from html import escape
 from urllib.parse import urlencode
 
+from memman.commands import rule
 from memman.commands.place import chosen
 from memman.page.actions import ACTIONS, FOR_SCRIPTS
 from memman.page.document import whole
 from memman.page.server import Server, Site
 from memman.page.views import VIEWS
 from tests.support.doubts import NEW, OLD, drained
+from tests.support.markup import CORPUS, read
 
+# What a standing rule leaves unsaid.
+RULE = ("when", "match", "do", "within", "until")
 HOSTILE = "<script>alert(1)</script> & \"><img src=x onerror='alert(2)'> is how <b>Kestrel</b> greets."
 
 
@@ -92,6 +98,36 @@ def test_every_page_opens_and_shows_texts_as_texts(box):
     browsing(work)
 
 
+def test_no_field_of_any_page_has_more_than_texts(box):
+    """Whatever a note, a rule, a model's reason or a question says, the served pages have no element of it."""
+    everything = " ".join(CORPUS)
+    fields = dict.fromkeys(("agent", "session", "cwd", "host", "user"), everything)
+    fields |= {"entities": everything.replace(",", ""), "repository": f"git.example/{everything.replace('/', ' ')}"}
+    drained(box, f"{OLD} {everything}", f"{NEW} {everything}", reason=everything, **fields)
+    for number, text in enumerate(CORPUS):
+        box.remember(f"Kestrel {number} greets by {text} at the door.", **fields)
+        rule.added(chosen(), rule.drafted(chosen(), f"Rule {number} says {text}", **dict.fromkeys(RULE)))
+    box.drain()
+    uids = box.store("SELECT uid FROM memory")
+
+    def work(browser):
+        paths = [f"/memory?id={uid}" for uid in uids]
+        paths += [f"/search?{urlencode({'q': text})}" for text in (*CORPUS, "Kestrel greets")]
+        paths += [f"/memory?{urlencode({'id': text})}" for text in CORPUS]
+        for path in (*paths, "/", "/next", "/decide", "/stats", "/health", f"/?{urlencode({'since': everything})}"):
+            try:
+                shown = browser.open(path)[0]
+            except urllib.error.HTTPError as error:
+                shown = error.read().decode()
+            read(shown)
+        decide, stats = browser.open("/decide")[0], browser.open("/stats")[0]
+        assert decide.count(escape(CORPUS[1])) >= 3  # both sides and the reason
+        assert escape(CORPUS[1]) in stats[stats.index("Rules") :]
+
+    assert len(uids) > len(CORPUS)
+    browsing(work)
+
+
 def test_what_is_done_there_is_what_the_command_line_shows(box):
     """A memory that is wrong is forgotten, and comes back by the button, or the command, that the notice names."""
     uid = filled(box)
@@ -159,6 +195,25 @@ def test_what_is_decided_there_is_decided(box):
         browser.press("reject", id=held)
         assert status(held) == "forgotten"
         assert browser.data("/decide.json") == []
+
+    browsing(work)
+
+
+def test_what_an_agent_contradicts_is_decided(box):
+    """Of two that cannot both hold the newer is forgotten, which the notice takes back."""
+    said = ("The bakery opens at seven in the morning.", "Since Monday the bakery opens at nine in the morning.")
+    for text, source in zip(said, ("user", "agent"), strict=True):
+        box.remember(text, source=source)
+        box.drain()
+    old, new = box.store("SELECT uid FROM memory ORDER BY id")
+
+    def work(browser):
+        shown = browser.open("/decide")[0]
+        assert {"<mark>seven</mark>", "<mark>nine</mark>"} <= set(re.findall("<mark>.*?</mark>", shown))
+        assert f"memman forget --undo {new[:8]}" in browser.press("reject", id=old)
+        assert browser.data("/decide.json") == []
+        assert "restored" in browser.press("restore", id=new)
+        assert box.store("SELECT status FROM memory") == ["current", "current"]
 
     browsing(work)
 
