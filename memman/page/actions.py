@@ -14,10 +14,12 @@ from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, REPOSITORY
 from memman.hot.remember import checked_text, queued
 from memman.model.errors import UsageError
-from memman.model.text import SHORT_ID
+from memman.model.text import SHORT_ID, clean
 from memman.page.view import Done
 
 Values = Mapping[str, str]
+# Characters of a memory that a notice shows.
+_SHOWN = 80
 
 
 def keep(place: Place, values: Values) -> Done:
@@ -63,7 +65,7 @@ def correct(place: Place, values: Values) -> Done:
     text = checked_text(_one(values, "text").encode("utf-8", "surrogatepass"))
     told, _ = queued(place.data, place.name, [text], hints, stores.here(), stores.cwd(), uid)
     note = told[0][0]
-    says = f"your words take the place of {uid[:SHORT_ID]} as soon as the queue is read, which is soon"
+    says = f"Your words take the place of {uid[:SHORT_ID]} in a moment: load this page again."
     return Done(says, "undo", {"id": note}, f"memman undo {note[-SHORT_ID:]}")
 
 
@@ -71,7 +73,7 @@ def take_back(place: Place, values: Values) -> Done:
     """Take back what a correction did, or what waits of it."""
     report = undo.taken_back(place, undo.Asked(id=_one(values, "id")))
     again = report["id"]
-    return Done("taken back: what stood before holds again", "undo", {"id": again}, f"memman undo {again[-SHORT_ID:]}")
+    return Done("Taken back: what stood before holds again.", "undo", {"id": again}, f"memman undo {again[-SHORT_ID:]}")
 
 
 def approve(place: Place, values: Values) -> Done:
@@ -133,4 +135,6 @@ def _one(values: Values, name: str) -> str:
 
 
 def _told(records: Sequence[Mapping[str, Any]], did: str, otherwise: str) -> str:
-    return did if any(one["changed"] for one in records) else otherwise
+    """Say what was done to memories, or was not, with what the first says."""
+    told = did if any(one["changed"] for one in records) else otherwise
+    return f"{told}: {clean(records[0]['text'], _SHOWN)}"

@@ -33,7 +33,7 @@ ul, ol { padding-left: 1.2rem; } .memories, .time { padding: 0; list-style: none
 form { margin: 0; } button, input, textarea { font: inherit; color: inherit; background: var(--paper);
   border: 1px solid var(--soft); border-radius: 6px; padding: .2rem .7rem; min-height: 2rem; }
 .correct { margin: .8rem 0; } .correct textarea { display: block; width: 100%; margin: .5rem 0; }
-summary { cursor: pointer; } button { cursor: pointer; }
+summary { cursor: pointer; } .correct summary { color: var(--link); } button { cursor: pointer; }
 button:hover { border-color: var(--link); color: var(--link); } [role=search] { display: flex; flex-wrap: wrap;
   gap: .5rem; margin: 1rem 0; } [role=search] label { width: 100%; } [type=search] { flex: 1; min-width: 12rem; }
 pre { white-space: pre-wrap; background: var(--card); border: 1px solid var(--line); border-radius: 8px;
@@ -51,7 +51,7 @@ svg text { font-size: 12px; fill: var(--ink); } .bar { fill: var(--bar); }
 .file { border-top: 1px solid var(--line); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 @media (max-width: 40rem) { .pair { grid-template-columns: 1fr; } header > div, main { padding-inline: 1rem; }
-  header ul { gap: 0 .75rem; font-size: .9rem; } svg text { font-size: 22px; } .spare { display: none; }
+  header ul { gap: 0 .65rem; font-size: .875rem; } svg text { font-size: 22px; } .spare { display: none; }
   dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
 """
 

@@ -31,14 +31,16 @@ def about(one: Mapping[str, Any], *more: Inside) -> Html:
     """Write of a memory its id, whose word it is, where it holds, and since when."""
     moment = el("time", f"{ago(one['valid_from'])} ago", title=when(one["valid_from"]))
     stands = "" if one.get("status") in {None, "current"} else el("b", one["status"])
-    said: list[Inside] = [link(one["uid"]), stands, f"said by {labelled(one)}", holds(one), moment, *more]
+    whose = labelled(one)
+    labels = ", ".join(said for said in one.get("labels", ()) if said not in whose)
+    said: list[Inside] = [link(one["uid"]), stands, f"said by {whose}", holds(one), moment, labels, *more]
     return el("p", [[el("span", part), " "] for part in said if part], class_="about")
 
 
 def item(one: Mapping[str, Any], back: str = "", *more: Inside, buttons: bool = True) -> Html:
     """Write a memory of a list."""
-    done = _buttons_of(one, back) if buttons and one["status"] == "current" else ""
-    return el("li", el("p", one["text"], class_="said"), about(one), more, done)
+    why = el("a", "Why? Correct it", href=memory_path(one["uid"])) if one["status"] == "current" else ""
+    return el("li", el("p", one["text"], class_="said"), about(one), more, choices(one, back, why) if buttons else "")
 
 
 def items(records: Sequence[Mapping[str, Any]], back: str = "", *, buttons: bool = True) -> Html:
@@ -46,9 +48,14 @@ def items(records: Sequence[Mapping[str, Any]], back: str = "", *, buttons: bool
     return el("ul", [item(one, back, buttons=buttons) for one in records], class_="memories")
 
 
-def _buttons_of(one: Mapping[str, Any], back: str) -> Html:
-    wanted: list[Button] = [("keep", "Keep", {}), ("wrong", "Wrong", {}), elsewhere(one)]
-    return buttons(one["uid"], back, *wanted, after=el("a", "Why? Correct it", href=memory_path(one["uid"])))
+def choices(one: Mapping[str, Any], back: str, after: Inside = "") -> Html:
+    """Write the buttons that a memory has, by how it stands."""
+    wanted: dict[str, list[Button]] = {
+        "current": [("keep", "Still true", {}), ("wrong", "Wrong", {}), elsewhere(one)],
+        "superseded": [("reinstate", "Have it hold again", {})],
+        "forgotten": [("restore", "Bring it back", {})],
+    }
+    return buttons(one["uid"], back, *wanted.get(one["status"], ()), after=after)
 
 
 def elsewhere(one: Mapping[str, Any]) -> Button:
@@ -74,7 +81,10 @@ def _values(uid: str, back: str, more: Mapping[str, str]) -> list[tuple[str, str
 
 def correction(one: Mapping[str, Any]) -> Html:
     """Write a form that takes a person's words in the place of a memory."""
-    hidden = [el("input", type="hidden", name=name, value=said) for name, said in _values(one["uid"], "/", {})]
+    hidden = [
+        el("input", type="hidden", name=name, value=said)
+        for name, said in _values(one["uid"], memory_path(one["uid"]), {})
+    ]
     text = el("textarea", one["text"], name="text", rows=3, aria_label="What holds instead", required=True)
     form = el("form", hidden, text, el("button", "Put this in its place"), method="post", action="/act/correct")
     return el("details", el("summary", "Correct it"), form, class_="correct")

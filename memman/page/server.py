@@ -218,7 +218,7 @@ class Server:
         else:
             if script or request.as_json:
                 return _json({"says": done.says, "undo": done.command})
-            self._notice = notice(done)
+            self._notice = notice(done, local(back))
         return Answer(HTTPStatus.SEE_OTHER, headers={"Location": local(back)})
 
     def _failed(self, request: Request, error: MemmanError) -> Answer:
@@ -236,11 +236,14 @@ class Server:
         return Answer(status, document, "text/html", _policy(style=style[1] if style else ""))
 
 
-def notice(done: Done) -> str:
-    """Write what an action did, with what takes it back: a button, and the command."""
+def notice(done: Done, back: str) -> str:
+    """Write what an action did, with what takes it back: a button, after which `back` is shown, and the command."""
     button = ""
     if done.undo:
-        hidden = [f'<input type="hidden" name="{name}" value="{escape(value)}">' for name, value in done.values.items()]
+        hidden = [
+            f'<input type="hidden" name="{name}" value="{escape(value)}">'
+            for name, value in (*done.values.items(), ("back", back))
+        ]
         button = f'<form method="post" action="/act/{done.undo}">{"".join(hidden)}<button>Undo</button></form>'
     command = f"<p>To take it back: <code>{escape(done.command)}</code></p>" if done.command else ""
     return f'<div class="notice" role="status"><p>{escape(done.says)}</p>{command}{button}</div>'

@@ -27,9 +27,9 @@ from memman.page.html import Html, Inside, el, together
 from memman.page.parts import (
     about,
     buttons,
+    choices,
     correction,
     differing,
-    elsewhere,
     item,
     items,
     link,
@@ -72,7 +72,7 @@ def today(place: Place, query: Values) -> View:
     since, most, here = query.get("since", "7d"), _most(query), standing()
     groups = log.learned(place, since=since, limit=most)
     back = f"/?since={since}"
-    only = ", only here in " + label(here.repository, here.path) if here.repository else ""
+    only = f" Only here: in {label(here.repository, here.path)} alone." if here.repository else ""
     spans = [
         el("a", name, href=f"/?since={span}", aria_current="true" if span == since else None)
         for span, name in _SPANS.items()
@@ -81,16 +81,20 @@ def today(place: Place, query: Values) -> View:
         el(
             "p",
             "Is it right? ",
-            el("b", "Keep"),
+            el("b", "Still true"),
             " says so, ",
             el("b", "Wrong"),
             " forgets it. ",
             el("b", "Everywhere"),
-            f" has it hold in all repositories{only}.",
+            f" has it hold in all repositories.{only}",
             class_="lead",
         ),
         el("nav", spans, class_="spans", aria_label="How far back"),
     ]
+    with reading(place) as catalogue:
+        waiting = sum(inbox.count(catalogue).values())
+    if waiting:
+        body.append(el("p", el("a", f"{counted(waiting, 'question')} for you to decide", href="/decide")))
     for day, of_day in groupby(groups, lambda group: group["day"]):
         these = [*of_day]
         memories = [one for group in these for one in group["memories"]]
@@ -98,7 +102,9 @@ def today(place: Place, query: Values) -> View:
         if memories:
             body += [el("h2", day, " ", el("small", count)), items(memories, back)]
     body.append(_more("/", {"since": since}, most, sum(group["count"] for group in groups)))
-    return View("What was learned", together(*body) if groups else _none("Nothing was learned in that time."), groups)
+    if not groups:
+        body.append(_none("Nothing was learned in that time."))
+    return View("What was learned", together(*body), groups)
 
 
 def start(place: Place, _: Values) -> View:
@@ -196,6 +202,7 @@ def stats(place: Place, query: Values) -> View:
     sessions = log.sessions(place, limit=most + 1)
     cost, rules = log.cost(place), rule.listed(place)
     stale = lists.stale(place, limit=most + 1)
+    forgotten = lists.listed(place, status="forgotten", limit=most + 1)
     counts = data["memories"]
     waiting = tallied(counts["waiting"]) if counts["waiting"] else ""
     body: list[Inside] = [
@@ -218,17 +225,18 @@ def stats(place: Place, query: Values) -> View:
     )
     for title, rows, heads, write in listed:
         body += [el("h2", title), table(heads, [write(one) for one in rows[:most]], title)] if rows else []
-    doubtful = el(
-        "ul", [item(one, "/stats", el("p", "; ".join(one["why"]))) for one in stale[:most]], class_="memories"
-    )
-    body += [el("h2", "May be out of date"), doubtful if stale else _none("Nothing, as far as can be told.")]
-    body.append(_more("/stats", {}, most, max(map(len, (by_scope, rules, sessions, cost["spent"], stale)))))
+    doubtful = [item(one, "/stats", el("p", "; ".join(one["why"]))) for one in stale[:most]]
+    gone = [item(one, "/stats") for one in forgotten[:most]]
+    for title, memories in (("May be out of date", doubtful), ("Forgotten", gone)):
+        body += [el("h2", title), el("ul", memories, class_="memories")] if memories else []
+    cut = (by_scope, rules, sessions, cost["spent"], stale, forgotten)
+    body.append(_more("/stats", {}, most, max(map(len, cut))))
     return View(
         "State",
         together(*body),
         data
         | {"scopes": by_scope, "days": days, "sessions": sessions[:most], "cost": cost, "rules": rules}
-        | {"stale": stale[:most]},
+        | {"stale": stale[:most], "forgotten": forgotten[:most]},
     )
 
 
@@ -277,7 +285,7 @@ def _hits(place: Place, hits: Sequence[Hit]) -> list[dict[str, Any]]:
 
 def _hit(hit: Mapping[str, Any], back: str) -> Html:
     score, moved = reasons(dict(hit))
-    why = el("details", el("summary", f"why: confidence {hit['confidence']:.2f}"), el("p", score), el("p", moved))
+    why = el("details", el("summary", f"why here: confidence {hit['confidence']:.2f}"), el("p", score), el("p", moved))
     return item(hit, back, why, buttons=not hit["pending"])
 
 
@@ -287,7 +295,7 @@ def _case(one: Mapping[str, Any]) -> Html:
     asks, yes, no = _ASKS[one["kind"]]
     older, newer = differing(one["text"], other["text"]) if other else (one["text"], "")
     sides = [_side("Older" if other else "", older, one), _side("Newer", newer, other) if other else ""]
-    why = f"{one['kind']}: {one['why']}" if one["why"] else one["kind"]
+    why = "Asked because it is " + ": ".join(filter(None, (one["kind"], one["why"])))
     pair = el("div", sides, class_="pair" if other else "")
     done = buttons(one["uid"], "/decide", ("approve", yes, {}), ("reject", no, {}))
     return el("section", el("h2", asks), pair, el("p", why, class_="about"), done, class_="case")
@@ -302,11 +310,6 @@ def _whole(one: Mapping[str, Any], most: int) -> Html:
     if one["kind"] == "note":
         return pairs({"note": one["uid"], "text": one["text"], "state": one["state"]})
     came = one["provenance"] or {}
-    wanted = [("keep", "Keep", {}), ("wrong", "Wrong", {}), elsewhere(one)]
-    if one["status"] == "superseded":
-        wanted = [("reinstate", "Have it hold again", {})]
-    elif one["status"] == "forgotten":
-        wanted = [("restore", "Bring it back", {})]
     texts = {other["uid"]: other["text"] for other in (*one["related"], *one["history"])}
     facts: dict[str, Inside] = {
         "category": f"{one['category']}, importance {one['importance']}",
@@ -340,8 +343,9 @@ def _whole(one: Mapping[str, Any], most: int) -> Html:
         "section",
         el("p", one["text"], class_="said large"),
         about(one),
-        buttons(one["uid"], memory_path(one["uid"]), *wanted),
+        choices(one, memory_path(one["uid"])),
         correction(one) if one["status"] == "current" else "",
+        el("h2", "Where it comes from"),
         pairs(facts),
         [el("h2", "History"), el("ol", [line for _, line in lines[-most:]], class_="time")] if lines else "",
         [el("h2", "Shown to agents"), el("ol", shown, class_="time")] if shown else "",
