@@ -238,6 +238,7 @@ def test_no_text_is_run(browser: webdriver.Chrome) -> None:
     ours = browser.execute_script("return location.origin")
     browser.get(ours + "/?since=30d&most=100")
     memories = {one.get_attribute("href") for one in browser.find_elements(By.CSS_SELECTOR, "main a.id")}
+    assert len(memories) >= len(CORPUS)
     asked = [f"{ours}/search?{urlencode({'q': text})}" for text in CORPUS]
     for address in (
         f"{ours}/?since=30d&most=100",
