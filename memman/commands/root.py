@@ -43,6 +43,14 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "wonder": ("wonder", "List what was asked and never answered, what is held weakly, and what is said otherwise"),
     "consolidate": ("consolidate", "Have memories that say the same become one; a person looks at each and agrees"),
+    "onboard": (
+        "onboard",
+        "Print what a new colleague or agent should know here: rules, wishes, what each topic is about, what is open",
+    ),
+    "reason": (
+        "reason",
+        "Say why something is so: the answer, what led to it, what it replaced and why, and who said each",
+    ),
     "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),
     "rule": ("rule", "Make and change rules: standing ones, and those that fire before a command"),
     "scope": ("scope", "Show and change what memories hold for: everywhere, a repository, or a folder of it"),
@@ -90,7 +98,7 @@ FIRST = """remember recall show list log replace forget undo purge review rule s
     config"""
 MORE = {
     "More": """bootstrap handover store sync team backup embed migrate graph scheduler repair scan lint consolidate
-        uninstall insights page wiki wonder self-update""",
+        onboard reason uninstall insights page wiki wonder self-update""",
     "For agents and shells": "hook mcp prime guide version completion help",
 }
 # Set by `help --all`.
