@@ -144,6 +144,12 @@ def _opencode_beside(body: Body) -> str:
     return "\n".join(_texts(body["messages"][-1]["content"])[1:])
 
 
+def _cline_beside(body: Body) -> str:
+    """Return what memman's plugin adds in Cline: a message of its own that follows the prompt."""
+    texts = [text for message in body["messages"] for text in _texts(message.get("content") or "")]
+    return "\n".join(text for text in texts if text.startswith('<hook_context source="RunStart">'))
+
+
 def _openclaw_beside(body: Body) -> str:
     """Return what the user's messages hold in OpenClaw: memman's plugin puts its hits before the prompt."""
     users = [message for message in body["messages"] if message["role"] == "user"]
@@ -176,6 +182,14 @@ def _opencode_settings(home: Path, url: str) -> None:
     }
     settings = {"autoupdate": False, "model": "fake/m", "provider": {"fake": provider}}
     _write(home / ".config/opencode/opencode.json", json.dumps(settings))
+
+
+def _cline_settings(home: Path, url: str) -> None:
+    provider = "openai-compatible"
+    settings = {"provider": provider, "apiKey": KEY, "model": "m", "baseUrl": f"{url}/v1"}
+    known = {provider: {"settings": settings, "updatedAt": "2026-11-30T00:00:00.000Z", "tokenSource": "manual"}}
+    text = json.dumps({"version": 1, "lastUsedProvider": provider, "modes": {}, "providers": known})
+    _write(home / ".cline/data/settings/providers.json", text)
 
 
 def _openclaw_settings(home: Path, url: str) -> None:
@@ -271,6 +285,17 @@ OPENCODE = Client(
     ("opencode", "run", "--auto"),
     'CALL bash {{"command": "{}", "description": "tidy"}};',
 )
+CLINE = Client(
+    "cline",
+    "cline",
+    ("cline",),
+    lambda _: {"CLINE_TELEMETRY_DISABLED": "1"},
+    _cline_settings,
+    _cline_beside,
+    (),
+    ("cline",),
+    'CALL run_commands {{"commands": ["{}"]}};',
+)
 OPENCLAW = Client(
     "openclaw",
     "openclaw",
@@ -279,7 +304,7 @@ OPENCLAW = Client(
     _openclaw_settings,
     _openclaw_beside,
 )
-CLIENTS = {client.name: client for client in (CLAUDE_CODE, CODEX, GEMINI, QWEN, COPILOT, OPENCODE, OPENCLAW)}
+CLIENTS = {client.name: client for client in (CLAUDE_CODE, CODEX, GEMINI, QWEN, COPILOT, OPENCODE, CLINE, OPENCLAW)}
 
 
 def left(home: Path) -> dict[int, str]:

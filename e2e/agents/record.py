@@ -27,6 +27,8 @@ NAMES = {
 }
 RECORDER = """#!/usr/bin/env python3
 import json, sys
+if sys.argv[1] != "hook":
+    sys.exit()
 with open({log!r}, "a") as log:
     log.write(json.dumps([sys.argv[2:], sys.stdin.read()]) + "\\n")
 if sys.argv[2] == "session-start":

@@ -32,6 +32,9 @@ FACTS = {
     "copilot": Fact(
         "No, the nightly backups go to Backblaze, not to Glacier.", "Where do the nightly backups go?", "Backblaze"
     ),
+    "cline": Fact(
+        "No, the feature flags are in Unleash, not in LaunchDarkly.", "Where are the feature flags?", "Unleash"
+    ),
     "gemini": Fact(
         "No, the release notes are in AsciiDoc, not in Markdown.", "Which format are the release notes in?", "AsciiDoc"
     ),

@@ -6,7 +6,7 @@ What a memory says of a command is told once a session.
 import pytest
 from house import House
 
-NAMES = ("claude-code", "codex", "gemini")
+NAMES = ("claude-code", "codex", "gemini", "cline")
 # What is done before a command that makes a file of this name, and what the model then reads.
 RULES = {"deny": "Nobody makes that file.", "ask": "Ask me before that file.", "inform": "That file is temporary."}
 ASKED = [(name, do) for name in NAMES for do in (*RULES, "nothing")]

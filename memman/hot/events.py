@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from memman.config.scope import Here
 
-HOSTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "openclaw", "nanoclaw")
+HOSTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cline", "openclaw", "nanoclaw")
 # Hosts that read the context from the top of the answer.
 _FLAT = ("copilot",)
 # Tool -> the field of its input that says what it is about to do.

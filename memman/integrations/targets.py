@@ -1,11 +1,11 @@
 """The agents there is a target for, in the order they are shown."""
 
-from memman.integrations import claude_code, codex, config_clients, copilot, gemini, nanoclaw, openclaw, opencode
+from memman.integrations import claude_code, cline, codex, config_clients, copilot, gemini, nanoclaw, openclaw, opencode
 from memman.integrations.target import Target
 
 _HOOKED = (claude_code.TARGET, codex.TARGET, gemini.TARGET, gemini.QWEN, copilot.TARGET, opencode.TARGET)
 TARGETS: dict[str, Target] = {
-    **{target.name: target for target in (*_HOOKED, openclaw.TARGET)},
+    **{target.name: target for target in (*_HOOKED, cline.TARGET, openclaw.TARGET)},
     **config_clients.TARGETS,
     nanoclaw.NAME: nanoclaw.TARGET,
 }

@@ -15,6 +15,8 @@ AGENT_MARKS = (
     ("COPILOT_AGENT_SESSION_ID", "copilot"),
     ("COPILOT_CLI", "copilot"),
     ("CLINE_ACTIVE", "cline"),
+    ("CLINE_NO_INTERACTIVE", "cline"),
+    ("CLINE_CONNECTOR_CLI_LAUNCH", "cline"),
     ("GOOSE_TERMINAL", "goose"),
     ("AUGMENT_AGENT", "augment"),
 )

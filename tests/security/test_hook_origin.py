@@ -24,6 +24,7 @@ SHELLS = [
     ("qwen", {"QWEN_CODE": "1"}),
     ("copilot", {"COPILOT_CLI": "1", "COPILOT_AGENT_SESSION_ID": "s"}),
     ("opencode", {"OPENCODE": "1", "MEMMAN_AGENT": "opencode"}),
+    ("cline", {"CLINE_NO_INTERACTIVE": "1"}),
     ("openclaw", {"OPENCLAW_SHELL": "exec"}),
     ("nanoclaw", {"CLAUDECODE": "1", "MEMMAN_AGENT": "claude-code"}),
 ]
@@ -35,6 +36,7 @@ OWN = [
     ("gemini", {"GEMINI_CLI": "1", "AI_AGENT": "gemini-cli"}),
     ("copilot", {"COPILOT_CLI": "1"}),
     ("opencode", {"OPENCODE": "1"}),
+    ("cline", {}),
     ("openclaw", {}),
 ]
 

@@ -65,10 +65,10 @@ def test_each_is_told_once_a_session_and_one_at_a_time(stored):
     assert before(stored, "npm ci", session="") == ""
 
 
-@pytest.mark.parametrize("host", ["codex", "copilot", "gemini", "qwen", "opencode"])
+@pytest.mark.parametrize("host", ["codex", "copilot", "cline", "gemini", "qwen", "opencode"])
 def test_only_hosts_that_put_it_before_their_model_are_told(stored, host):
     """Gemini CLI would show it to the user, and Qwen Code to nobody."""
-    assert (NPM in before(stored, "npm ci", host=host)) == (host in {"codex", "copilot"})
+    assert (NPM in before(stored, "npm ci", host=host)) == (host in {"codex", "copilot", "cline"})
 
 
 def test_the_store_has_the_last_word(stored, tmp_path):

@@ -213,6 +213,52 @@ def test_opencode_keeps_every_prompt_of_a_turn(box, tmp_path):
     assert turns(box) == ["From now on use Bun.\n\nAnd hurry up.", "Thanks.", *QUOTED]
 
 
+CLINE = """
+import memman from "./memman.mjs"
+const { beforeRun, afterRun, beforeTool } = memman.hooks
+const rules = []
+const api = { registerRule: (rule) => rules.push(rule) }
+await memman.setup(api, { session: { sessionId: "s-1" }, workspaceInfo: { rootPath: "/" } })
+const user = (text, metadata) => ({ role: "user", metadata, content: [{ type: "text", text }] })
+const turn = async (text, status, parentAgentId) => {
+  const messages = [user(`<mode_notice>now act</mode_notice><user_input mode="act">${text}</user_input>`)]
+  const { appendContext } = (await beforeRun({ snapshot: { messages, parentAgentId } })) ?? {}
+  messages.push(user("<hook_context>of a program</hook_context>", { displayRole: "system" }))
+  await afterRun({ snapshot: { messages, parentAgentId }, result: { status, messages, outputText: "Done." } })
+  return appendContext ?? ""
+}
+await turn("Never use Yarn.", "completed", "agent-1")
+const asked = await turn("Where do we deploy billing?", "failed")
+await turn("From now on use Bun.", "completed")
+await beforeRun({ snapshot: {} })
+const input = { commands: ["cd /", { command: "west", args: ["flash"] }] }
+const denied = await beforeTool({ toolCall: { toolName: "run_commands", input } })
+const other = await beforeTool({ toolCall: { toolName: "read_files", input } })
+console.log(JSON.stringify({ rules, asked, denied, other }))
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Cline's plugin is run by node here")
+def test_clines_plugin_tells_of_the_users_turns_alone(stored, tmp_path):
+    """Not sub-agents', nor what Cline puts around them; the block is a rule, and a forbidden command does not run."""
+    stored.person("rule", "add", "No flashing.", "--match", "west flash", "--do", "deny", "--scope", "personal")
+    source = Path(__file__).parents[3] / "hooks/cline/memman.js"
+    (tmp_path / "memman.mjs").write_text(source.read_text().replace("__MEMMAN__", json.dumps(stored.script)))
+    (tmp_path / "drive.mjs").write_text(CLINE)
+    environ = stored.environ | {"CLINE_NO_INTERACTIVE": "1"}
+    done = subprocess.run(
+        ["node", "drive.mjs"], cwd=tmp_path, env=environ, check=True, timeout=PATIENCE, capture_output=True
+    )
+    said = json.loads(done.stdout)
+    assert [rule["id"] for rule in said["rules"]] == ["memman"]
+    assert DEPLOYED in said["rules"][0]["content"]
+    assert DEPLOYED not in said["asked"]
+    assert said["denied"]["skip"] is True
+    assert said["denied"]["reason"].endswith("No flashing.")
+    assert "other" not in said
+    assert turns(stored) == ["Where do we deploy billing?\n\nFrom now on use Bun."]
+
+
 @pytest.mark.parametrize("host", ["claude-code", "codex"])
 def test_a_session_that_is_resumed_is_given_its_first_block_once(stored, host):
     """Claude Code and Codex replay it; after a compaction it is gone, and one that began without memman has none."""

@@ -13,7 +13,7 @@ from memman.integrations import toml_server
 from memman.model.verbs import AGENT_VERBS, ASKED, PERSONS
 from tests.support.box import PATIENCE, no
 
-AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "openclaw")
+AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cline", "openclaw")
 
 
 @pytest.fixture
@@ -89,6 +89,7 @@ SERVERS = {
     "qwen": (".qwen/settings.json", "mcpServers"),
     "copilot": (".copilot/mcp-config.json", "mcpServers"),
     "opencode": (".config/opencode/opencode.json", "mcp"),
+    "cline": (".cline/data/settings/cline_mcp_settings.json", "mcpServers"),
 }
 
 
