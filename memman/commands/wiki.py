@@ -18,6 +18,7 @@ from memman.portable import wiki as pages
 from memman.recall.page import page
 from memman.recall.render import line
 from memman.store.sqlite.topics import Topic, kept
+from memman.upkeep.summaries import summary
 
 
 @click.group(cls=Group)
@@ -46,7 +47,10 @@ def listed(place: Place) -> Records:
 
 
 def _told(record: dict[str, Any]) -> None:
-    lines([f"{record['name']} ({record['scope'] or PERSONAL})", *(one["line"] for one in record["lines"])])
+    lines([f"{record['name']} ({record['scope'] or PERSONAL})"])
+    if record["summary"]:
+        lines([record["summary"]["question"], *(text for text, _ in record["summary"]["sentences"]), "All of it:"])
+    lines(one["line"] for one in record["lines"])
 
 
 @wiki.verb(shows=_told)
@@ -57,8 +61,9 @@ def show(place: Place, topic: str) -> dict[str, Any]:
         reader, here, now = catalogue.reader, standing(), now_ms()
         one = _named(topic, kept(reader.db, here))
         hits = page(reader, one.ids, reader.scopes(here, inside=True), UNTRUSTED)
+        short = summary(reader, one)
         told = [{"id": hit.row.uid, "source": hit.row.source, "line": line(hit, now)} for hit in hits]
-    return {"name": one.name, "scope": label(one.repository, ""), "lines": told}
+    return {"name": one.name, "scope": label(one.repository, ""), "summary": short, "lines": told}
 
 
 def _named(name: str, topics: list[Topic]) -> Topic:

@@ -310,6 +310,13 @@ KEYS: dict[str, Key] = {
             amiss="off",
         ),
         Key(
+            "MEMMAN_PAGES",
+            "off",
+            "Whether idle drains have the model sum up the pages of topics (`memman wiki`), eight a drain: on or off.",
+            _one_of("on", "off"),
+            amiss="off",
+        ),
+        Key(
             "MEMMAN_JUDGE",
             "on",
             "Whether drains use the shipped judge: on or off. With off and without a model, turns leave only what the "

@@ -12,7 +12,7 @@ from memman.drain.failpoint import Reach
 from memman.drain.stores import Stores
 from memman.drain.worklog import Worklog, failure
 from memman.model.errors import Busy, CannotWrite, MemmanError, ProviderMisconfigured, StoreError
-from memman.model.vocabulary import JUDGED
+from memman.model.vocabulary import BUILTIN, JUDGED
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.store.sqlite import record_log
@@ -48,6 +48,7 @@ class Upkeep:
             self.queue.set_meta(PASSED_OVER, " ".join(lagging(self.data)))
         if not self.stopping():
             self._topics_found()
+            await self._summed_up(idle=everywhere)
             self._backed_up()
             self._exported()
 
@@ -135,6 +136,24 @@ class Upkeep:
             with suppress(MemmanError):
                 refresh(self.stores.here(name), self.stores.providers.local())
                 self._tick()
+
+    async def _summed_up(self, *, idle: bool) -> None:
+        """Have the model sum up pages of topics, where a person wants that; what is in the way of it can wait."""
+        model = (
+            self.stores.providers.model() if idle and self.stores.providers.settings["MEMMAN_PAGES"] == "on" else None
+        )
+        if model is None or model.provider == BUILTIN:
+            return
+        from memman.upkeep.summaries import write
+
+        for name in self._names(all_stores=True):
+            try:
+                if asked := await write(self.stores.here(name), model, self.stopping):
+                    self.log.write("pages summed up", store=name, asked=asked)
+            except MemmanError as error:
+                self.log.write("summing up failed", store=name, **failure(error))
+                return
+            self._tick()
 
     def _backed_up(self) -> None:
         """Take a backup where one is due; one that fails is logged, and doctor sees it."""

@@ -23,7 +23,8 @@ from memman.portable.markdown import Refreshed, digest, folders, slug
 from memman.recall.hit import Hit
 from memman.recall.page import page
 from memman.store.sqlite.catalogue import Catalogue
-from memman.store.sqlite.topics import kept
+from memman.store.sqlite.topics import Topic, kept
+from memman.upkeep.summaries import Summary, summary
 
 NAME = "wiki"
 # The type of our pages, and the page of what is under no topic.
@@ -138,11 +139,14 @@ def _pages(
         name = slug(title) or "topic"
         name = f"{name}-{digest(title)}" if name in names or f"{name}.md" in {_INDEX, _LOG} else name
         names.add(name)
-        yield f"{name}.md", (title, _page(title, repository, hits), len(hits))
+        short = summary(catalogue.reader, Topic(repository, title, some)) if title != _REST else None
+        yield f"{name}.md", (title, _page(title, repository, hits, short), len(hits))
 
 
-def _page(title: str, repository: str, hits: Sequence[Hit]) -> str:
-    lines = [_line(hit) for hit in hits]
+def _page(title: str, repository: str, hits: Sequence[Hit], told: Summary | None) -> str:
+    short = [] if told is None else [_summed(text, uids) for text, uids in told.sentences]
+    question = [f"## {_shown(told.question)}", "", *short, "", "## All of it", ""] if told else []
+    lines = [*short, *(_line(hit) for hit in hits)]
     about: dict[str, Any] = {
         "type": _TYPE,
         "title": title,
@@ -152,7 +156,7 @@ def _page(title: str, repository: str, hits: Sequence[Hit]) -> str:
         "sources": [hit.row.uid for hit in hits],
         "lines": [digest(line) for line in lines],
     }
-    return front.written(about, "\n".join([f"# {title}", "", *lines]))
+    return front.written(about, "\n".join([f"# {title}", "", *question, *lines[len(short) :]]))
 
 
 def _line(hit: Hit) -> str:
@@ -162,6 +166,10 @@ def _line(hit: Hit) -> str:
         marks.append(replaced(hit.maybe_replaced_by, hit.until))
     said = ", ".join(mark.replace("(", "").replace(")", "") for mark in marks)
     return f"- {_shown(hit.row.text)} *({said})* ^{hit.row.uid[:SHORT_ID]}"
+
+
+def _summed(text: str, uids: Iterable[str]) -> str:
+    return f"- {_shown(text)} *(a model's words, of {', '.join(uid[:SHORT_ID] for uid in uids)})*"
 
 
 def _shown(text: str) -> str:

@@ -26,9 +26,9 @@ from memman.store.sqlite.topics import KEY, LEAST
 # Memories of a repository that are looked at, the newest; topics that one has, or one for so many memories.
 _MOST, _TOPICS, _FOR_EACH = 2_000, 24, 10
 # The part of a repository's memories that a topic has at most, the least and the most of that; characters of a name.
-_SHARE, _FEW, _MANY, _NAMED = 0.2, 5, 60, (3, 32)
+_SHARE, _FEW, _MANY, _NAMED = 0.2, 8, 60, (3, 32)
 # Counted up where topics are to be found anew in what has not changed.
-_RULES = 3
+_RULES = 4
 # How much more alike a topic's memories are than those of the repository at large (mean cosine), and how many of them
 # no weightier topic has.
 _ALIKE, _NEW = 0.16, 2

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from memman.config.scope import Here
 
-# How the store setting of a repository begins.
-KEY = "topics:"
+# How the store setting of a repository begins, and that of what a model made of a topic's page.
+KEY, SUMMARY = "topics:", "summary:"
 # Lines worth reading that a topic has at least.
 LEAST = 3
 _STATE = (
@@ -67,5 +67,5 @@ def kept(
 
 
 def drop(db: "apsw.Connection") -> None:
-    """Drop all topics, whose names are words of memories; the next drain makes them anew."""
-    db.execute("DELETE FROM meta WHERE key GLOB ?", (KEY + "*",))
+    """Drop all topics and what was made of them, which are words of memories; the next drains make them anew."""
+    db.execute("DELETE FROM meta WHERE key GLOB ? OR key GLOB ?", (KEY + "*", SUMMARY + "*"))
