@@ -1,5 +1,6 @@
 """`memman consolidate`: memories that say the same become one, when a person agrees; undone exactly by its id."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,20 +13,27 @@ from memman.commands.memories import Records, rows_of, veiled
 from memman.commands.person import confirm
 from memman.commands.place import Place, reading, steadily, writing
 from memman.commands.printing import Progress, bar, named, short, text, unseen
+from memman.commands.review import join
 from memman.commands.verb import verb
 from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped
+from memman.hot.provenance import stamp
+from memman.model.errors import UsageError
 from memman.model.plural import counted
+from memman.model.records import Draft, Fact, Note, Provenance, Scope
+from memman.model.uid import memory_uid, new_uid
 from memman.pipeline.comparison import stems
-from memman.providers.build import builtin_llm
+from memman.pipeline.context import index
+from memman.providers.build import builtin_embedder, builtin_llm
 from memman.store.sqlite import quality
 from memman.store.sqlite import undo as log
 from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.index import STAMPED
 
 VERB = "consolidate"
 # Memories that are looked at at once, and of each the most alike that it is compared with.
 _MOST, _NEIGHBOURS = 2_000, 3
-_WHY = "says the same"
+_WHY, _GATHERED = "says the same", "gathered into one"
 # The one that stays, and those that it takes the place of.
 Group = tuple[int, tuple[int, ...]]
 
@@ -113,6 +121,47 @@ def merged(place: Place, found: Records) -> dict[str, Any]:
     return {"id": act if done else None, "merged": len(done)}
 
 
+def together(place: Place, ids: Sequence[str]) -> Records:
+    """Return the memories that a person's words are to take the place of. Raises UsageError where they cannot."""
+    rows = rows_of(place, ids)
+    with reading(place) as catalogue:
+        records = catalogue.memories(rows)
+        believed = catalogue.reader.statements(rows)
+        scopes = {catalogue.reader.scope_of([row]).get(row) for row in rows}
+    away = next((one for one in records if one["status"] != "current"), None)
+    if away:
+        raise UsageError(f"{short(away['uid'])} is {away['status']}: name memories that hold")
+    if kept := next((one for one in records if believed[one["id"]].protected), None):
+        raise UsageError(f"{short(kept['uid'])} is protected: `memman insights protect --undo` lets it go")
+    if len(rows) < 2 or len(scopes) > 1:  # noqa: PLR2004 - two or more become one
+        raise UsageError("--text takes the place of two memories or more that hold in the same place: name their ids")
+    return records
+
+
+@steadily
+def gathered(place: Place, found: Records, words: str) -> dict[str, Any]:
+    """Have a person's words take the place of memories, as a note of theirs: it is undone by its id."""
+    refuse_stopped(place.data, VERB)
+    now, rows = now_ms(), [one["id"] for one in found]
+    who = stamp(place.data, "", None)
+    came = Provenance(*(who[name] for name in ("source", *STAMPED)))
+    note = Note(new_uid(now), place.name, words, now, provenance=came)
+    names = tuple(dict.fromkeys(name for one in found for name in one["entities"]))
+    kinds = Counter(one["category"] for one in found)
+    fact = Fact(words, kinds.most_common(1)[0][0], max(one["importance"] for one in found), names)
+    with writing(place) as store, builtin_embedder() as local:
+        scope = Scope(*store.reader.scope_of(rows).get(rows[0], ()))
+        local.vectors([words])  # remembered, so that the transaction is short
+        with store.unit() as unit:
+            unit.receipt(note, now, "stored", 1)
+            draft = Draft(memory_uid(note.uid, 0), note.uid, fact, came.source, came.origin, now, scope=scope)
+            memory = unit.add(draft, now)
+            index(unit, local, store.cell, [memory])
+            join(store, unit, local, memory)
+            done = [row for row in rows if unit.supersede(row, memory, now, now, _GATHERED)]
+    return {"id": note.uid, "merged": len(done)}
+
+
 def _lines(found: Records) -> list[str]:
     """Write each group: what stays, and below it what it takes the place of."""
     return [
@@ -138,13 +187,17 @@ def _print(report: dict[str, Any]) -> None:
 
 @verb(shows=_print)
 @click.argument("ids", nargs=-1, metavar="[ID...]")
+@click.option("--text", "words", metavar="TEXT", default="", help="Put your own words in the place of the IDs.")
 @click.option("--dry-run", is_flag=True, help="Only show what would become one.")
-def consolidate(place: Place, ids: Sequence[str] = (), *, dry_run: bool = False) -> dict[str, Any]:
+def consolidate(place: Place, ids: Sequence[str] = (), *, words: str = "", dry_run: bool = False) -> dict[str, Any]:
     """Have memories that say the same become one; a person looks at each and agrees.
 
     The most trusted and telling one stays word for word. The others are superseded by it: what finds them finds it, and
-    `memman show` names them. `memman undo` with the id that is printed brings back all as it was.
+    `memman show` names them. `memman undo` with the id that is printed brings back all as it was. With --text the IDs
+    may say different things, such as what is scattered about a topic (`memman wiki show TOPIC`).
     """
+    if words.strip():
+        return _in_words(place, ids, words.strip(), dry_run=dry_run)
     with bar("comparing", "nothing was changed") as progress:
         found = proposed(place, ids, progress)
     report = {"groups": found, "dry_run": dry_run, "id": None, "merged": 0}
@@ -152,3 +205,13 @@ def consolidate(place: Place, ids: Sequence[str] = (), *, dry_run: bool = False)
         return report
     confirm(f"Merge these {len(found)} groups?" if len(found) > 1 else "Merge these?", listed=_lines(found))
     return report | merged(place, found)
+
+
+def _in_words(place: Place, ids: Sequence[str], words: str, *, dry_run: bool) -> dict[str, Any]:
+    found = together(place, ids)
+    groups = [{"into": {"uid": "", "source": "user", "text": words}, "memories": found}]
+    report = {"groups": groups, "dry_run": dry_run, "id": None, "merged": 0}
+    if dry_run:
+        return report
+    confirm("Put your words in their place?", listed=_lines(groups))
+    return report | gathered(place, found, words)

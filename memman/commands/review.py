@@ -202,7 +202,7 @@ class _Desk:
         if kind == HELD:
             self.unit.approve(memory, self.now)
             try:
-                _join(self.store, self.unit, self.local, memory)
+                join(self.store, self.unit, self.local, memory)
             except ProviderMisconfigured:  # it is found without edges, which `graph rebuild --stale` makes
                 self.unit.linked("", memory, memory)
             self._bear_out(memory)
@@ -324,8 +324,8 @@ def _waiting(place: Place, rows: Sequence[int]) -> dict[int, Waiting]:
     return {row: (UNCONFIRMED, row, 0) for row in rows if row in unconfirmed & current} | behind | waits
 
 
-def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memory: int) -> None:
-    """Link an approved memory to those before it, as when it came in."""
+def join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memory: int) -> None:
+    """Link a memory to those before it, as a drain does."""
     row = store.reader.rows([memory])[memory]
     subject = Subject(
         origin=row.origin,

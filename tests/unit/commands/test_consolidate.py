@@ -65,3 +65,21 @@ def test_what_is_protected_elsewhere_or_kept_apart_stays(twice):
     twice.alter("INSERT INTO scope VALUES (7, '/nowhere#-', '')")
     twice.alter("INSERT OR REPLACE INTO scoped VALUES (1, 7)")
     assert proposed(twice) == []
+
+
+def test_a_persons_words_take_the_place_of_scattered_lines(twice):
+    """They are the person's own note, linked to what they replace, and undone by its id; one line refuses the rest."""
+    before = {text: twice.recall(text)[0] for text in OTHERS}
+    uids = twice.store("SELECT uid FROM memory WHERE text IN (?, ?)", *OTHERS)
+    words = "Billing runs on Fly.io, and its invoices are archived for ten years."
+    for ids in (uids[:1], [uids[0], "abcd1234"]):
+        done = twice.memman("consolidate", *ids, "--text", words)
+        assert (done.returncode > 0, done.stderr.count("\n")) == (True, 1)
+    done = twice.memman("consolidate", *uids, "--text", words)
+    assert "2 memories merged" in done.stdout
+    assert [twice.recall(text)[0] for text in OTHERS] == [words, words]
+    (made,) = json.loads(twice.memman("list", "--limit", "1", "--json").stdout)
+    assert (made["text"], made["source"], made["scope"]) == (words, "user", "")
+    assert twice.memman("undo", done.stdout.rpartition(" ")[2].strip()).returncode == 0
+    assert {text: twice.recall(text)[0] for text in OTHERS} == before
+    assert twice.recall(words) == [] or words not in twice.recall(words)
