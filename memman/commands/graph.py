@@ -136,16 +136,15 @@ def _print_about(found: dict[str, Any]) -> None:
 @graph.verb(shows=_print_about, counts=lambda found: len(found["memories"]), none="no memory mentions it")
 @click.argument("name")
 @click.option("--history", is_flag=True, help="Show superseded memories too.")
-@_all_scopes
-def about(
-    place: Place, name: str, *, limit: int = 50, history: bool = False, everywhere: bool = False
-) -> dict[str, Any]:
-    """Show everything that mentions a name, newest first: a service, a host, a file, a ticket, a person."""
+def about(place: Place, name: str, *, limit: int = 50, history: bool = False) -> dict[str, Any]:
+    """Show everything that mentions a name, newest first: a service, a host, a file, a ticket, a person.
+
+    As `list --about` does: from all repositories, each memory with where it holds.
+    """
     if not compared(name):
         raise UsageError("there is no name to look for: give one, as it is written")
     with reading(place) as catalogue:
-        scopes = None if everywhere else _here(catalogue)
-        rows = catalogue.about((name,), Filters(history=history).scoped(scopes), limit)
+        rows = catalogue.about((name,), Filters(history=history), limit)
         found = [{field: one[field] for field in (*_FIELDS, "valid_from")} for one in catalogue.memories(rows)]
         return {"name": name, "memories": found}
 

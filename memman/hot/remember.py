@@ -99,8 +99,8 @@ def _where(scope: str, origin: "Mapping[str, str | int | None]") -> str:
     own, repository = allowed(str(origin["source"]), BEYOND), str(origin["repository"])
     everywhere = not repository or (own and scope == PERSONAL)
     place = "everywhere" if everywhere else f"in {label(repository, path_of(scope))}"
-    likes = ", or everywhere if it is how you like to work" * bool(repository)
-    return place + (likes + ", or in the repository that it names") * (own and not scope)
+    unless = ", unless it is about you or another repository" if repository else ", unless it names a repository"
+    return place + unless * (own and not scope)
 
 
 def _existing(data: str, store: str) -> str:

@@ -107,8 +107,7 @@ def test_remember_says_where_a_note_holds(box, repos, tmp_path):
     """At a terminal, and to agents, whose notes are never personal; a script's is silent."""
     shop = repos("shop")
     (shop / "web").mkdir()
-    named = ", or in the repository that it names"
-    either = "in shop, or everywhere if it is how you like to work" + named
+    either = "in shop, unless it is about you or another repository"
     asked = {(): either, ("--scope", "personal"): "everywhere", ("--scope", "path:web"): "in shop/web"}
     ours, theirs = os.openpty()
 
@@ -119,7 +118,7 @@ def test_remember_says_where_a_note_holds(box, repos, tmp_path):
 
     for scope, where in asked.items():
         assert at_terminal(shop, *scope) == f"memman: holds {where}\r\n"
-    assert at_terminal(tmp_path) == f"memman: holds everywhere{named}\r\n"
+    assert at_terminal(tmp_path) == "memman: holds everywhere, unless it names a repository\r\n"
     for end in (ours, theirs):
         os.close(end)
     assert box.memman("remember", NPM, cwd=shop).stderr == ""

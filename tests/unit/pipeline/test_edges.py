@@ -62,13 +62,13 @@ def two(box, tmp_path):
     return box
 
 
-def test_about_tells_all_that_mentions_a_name_here(two, tmp_path):
-    """Newest first, what holds here; --all-scopes shows the rest with its repository."""
-    here = told(two, "graph", "about", "marabou 2", cwd=tmp_path / "shop")["memories"]
-    assert [one["text"] for one in here] == ["I wrote Marabou-2 myself.", "The shop sends mail through Marabou-2."]
-    every = told(two, "graph", "about", "Marabou-2", "--all-scopes", cwd=tmp_path / "shop")["memories"]
+def test_about_tells_all_that_mentions_a_name(two, tmp_path):
+    """Newest first, from all repositories, each with its own, as `list --about` does."""
+    every = told(two, "graph", "about", "marabou 2", cwd=tmp_path / "shop")["memories"]
     assert [one["scope"] for one in every] == ["", "blog", "shop"]
-    assert told(two, "graph", "about", "Marabou-3", "--all-scopes")["memories"] == []
+    listed = told(two, "list", "--about", "Marabou-2", cwd=tmp_path / "shop")
+    assert [one["uid"] for one in listed] == [one["uid"] for one in every]
+    assert told(two, "graph", "about", "Marabou-3")["memories"] == []
     assert two.memman("graph", "about", "--", "-").returncode == 2
 
 
