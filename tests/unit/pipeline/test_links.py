@@ -17,8 +17,7 @@ from memman.model.uid import memory_uid
 from memman.model.vocabulary import ENOUGH
 from memman.pipeline.commit import commit
 from memman.pipeline.cosine_stats import CosineStats, key
-from memman.pipeline.link import link
-from memman.pipeline.link.entity import rarity
+from memman.pipeline.link import link, rarity
 from memman.pipeline.plan import Plan
 from memman.store.sqlite.partition import Grain
 
