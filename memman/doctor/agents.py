@@ -8,7 +8,7 @@ from subprocess import SubprocessError
 from memman import __version__
 from memman.config import launcher as launch
 from memman.config.command import NAME, command
-from memman.config.interpreter import NONE, quick
+from memman.config.launcher import NONE, quick
 from memman.config.places import read_file
 from memman.config.schedule import NOBODY, Schedule
 from memman.doctor.finding import Context, Finding, fail, skipped, sound, warn

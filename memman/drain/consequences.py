@@ -1,4 +1,4 @@
-"""What each failure costs the note and the drain: a table, read from the top. Waiting times: memman.queue.retry."""
+"""What each failure costs the note and the drain: a table, read from the top. Waiting times: memman.queue.notes."""
 
 from dataclasses import dataclass
 

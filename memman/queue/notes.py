@@ -10,11 +10,16 @@ from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance
 from memman.queue.damage import PARKED, register_reading_functions, resealed
-from memman.queue.retry import ATTEMPTS, BACKOFF
 from memman.queue.schema import open_queue
 from memman.queue.seal import DIGEST, SOUND
 from memman.secrets.leaks import within
 from memman.sqlite import NAMED, Row, Transaction, TranslatedErrors, close
+
+# Failures of a note's own after which it is parked; memman.drain.consequences says which failures those are.
+ATTEMPTS = 5
+# Waiting time after the n-th transient failure of one note, in seconds; lifted when the provider recovers.
+BACKOFF = (0, 0, 0, 60, 120, 240, 480, 900, 1800, 3600)
+
 
 # What is said of a note that was in flight when a drain died, until it is stored or fails in its own way.
 SUSPECT = "a drain was killed while it worked on this note"

@@ -10,17 +10,41 @@ from typing import Any
 
 import apsw
 
+from memman.clock import now_ms
 from memman.model.errors import NewerSchema
 from memman.recovery.taking_in import take_in
-from memman.store.records import Record
+from memman.secrets import screened
+from memman.store.records import KIND_OF, KINDS, Record, lost
+from memman.store.shapes import harmless, wrong
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
-from memman.sync import segment, shape
+from memman.sync import segment
 from memman.sync.folder import Folder
 from memman.sync.key import Key, TooLarge, Unreadable
 from memman.sync.say import Reach
 from memman.sync.segment import Header, Name
+
+
+class Malformed(Exception):
+    """A record that is not what memman writes, or that only a newer memman understands."""
+
+
+def read(line: str, host: str, number: int) -> Record:
+    """Read the record that has a number in a segment. Raises Malformed, which says why."""
+    try:
+        found = Record(*json.loads(line))
+        if found == lost(host, number):
+            return found
+        if found.kind not in KINDS or (found.body and json.loads(found.body)["how"] not in KIND_OF):
+            raise Malformed(f"record {number} of host {host} was written by a newer memman: upgrade this one")
+        says = wrong(found, now_ms()) or ("" if (found.host, found.n) == (host, number) else "it has another number")
+        if says or not (found.body or found.kind != "purged"):
+            raise Malformed(f"record {number} of host {host} is not what memman writes: {says or 'it is empty'}")
+        return harmless(found, screened)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise Malformed(f"record {number} of host {host} is not what memman writes") from error
+
 
 # Records taken in at once.
 _PART = 20_000
@@ -54,8 +78,8 @@ class Reading:
         What this machine has lost is read wherever it is.
         """
         found, known = Arrived(), record_log.complete(self.db)
-        for host, lost in groupby(record_log.lost(self.db), key=itemgetter(0)):
-            found.records += self._found_again(host, {n for _, n in lost})
+        for host, gone in groupby(record_log.lost(self.db), key=itemgetter(0)):
+            found.records += self._found_again(host, {n for _, n in gone})
         for other in sorted(self.folder.segments.keys() - {self.host}):
             if len(found.records) >= _PART:
                 found.more = True
@@ -87,10 +111,10 @@ class Reading:
                 return ""
             try:
                 for n in range(at + 1, name.last + 1):
-                    found.records.append(shape.read(lines[n - name.first], host, n))
+                    found.records.append(read(lines[n - name.first], host, n))
                     found.seen.setdefault(found.records[-1].memory, header.seen.get(self.host, 0))
                     at = n
-            except shape.Malformed as error:
+            except Malformed as error:
                 return f"{error}; nothing after it was taken in"
         return trouble if trouble and any(name.last > at for name in self.folder.segments[host]) else ""
 
@@ -101,11 +125,11 @@ class Reading:
             here = [n for n in lost if name.first <= n <= name.last]
             if not here or name == Name.of(name.first, sums[name.first - 1 : name.last], self.key):
                 continue
-            with suppress(Unreadable, NewerSchema, shape.Malformed):
+            with suppress(Unreadable, NewerSchema, Malformed):
                 header, lines = self.read(host, name)
                 if header.store == self.name:
-                    read = [shape.read(lines[n - name.first], host, n) for n in here]
-                    yield from (one for one in read if not one.lost)
+                    told = [read(lines[n - name.first], host, n) for n in here]
+                    yield from (one for one in told if not one.lost)
 
     def read(self, host: str, name: Name) -> tuple[Header, list[str]]:
         """Read a segment. Raises Unreadable and NewerSchema."""
@@ -123,8 +147,8 @@ class Reading:
                 continue
             try:
                 lines = self.read(self.host, name)[1]
-                theirs = [shape.read(line, self.host, n) for n, line in enumerate(lines, name.first)]
-            except (Unreadable, NewerSchema, shape.Malformed):
+                theirs = [read(line, self.host, n) for n, line in enumerate(lines, name.first)]
+            except (Unreadable, NewerSchema, Malformed):
                 continue  # it is written again
             ours = {one.n: one for one in record_log.every(self.db, self.host, name.first - 1, len(theirs))}
             same = next((one.n - 1 for one in theirs if one.n not in ours or _differ(ours[one.n], one)), name.last)

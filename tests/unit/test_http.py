@@ -13,9 +13,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from memman.http import Http, Policy, Rejected
+from memman.http import Http, Pace, Policy, Rejected
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
-from memman.pace import Pace
 from tests.support.box import PATIENCE
 from tests.support.providers import (
     DROP,

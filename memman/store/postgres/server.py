@@ -1,16 +1,56 @@
 """A connection to a server, and what it says in memman's words."""
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import sql
+from psycopg.abc import PQGen
 
 from memman.model.errors import MemmanError, NewerSchema, NoServer, NotSetUp, ServerRefused
 from memman.store.postgres.address import parsed, secured, shown
-from memman.store.postgres.patient import Patient
 from memman.store.postgres.roles import GRANTS, OWNER, READER, ROLES, WRITER
+
+T = TypeVar("T")
+
+
+class Silence(psycopg.OperationalError):
+    """Nothing came or went for longer than is borne."""
+
+
+class Patient(psycopg.Connection[tuple[Any, ...]]):
+    """Bears a silence of `silence_s`."""
+
+    silence_s: float
+
+    def wait(self, gen: PQGen[T], *args: Any, **given: Any) -> T:
+        """Wait for what `gen` asks. Raises Silence, after which the connection is closed."""
+        try:
+            return super().wait(_attended(gen, self.silence_s), *args, **given)
+        except Silence:
+            self.pgconn.finish()
+            raise
+
+
+def _attended(gen: PQGen[T], seconds: float) -> Generator[Any, Any, T]:
+    """Pass on what `gen` waits for. Raises Silence where none of it comes for so many seconds."""
+    try:
+        wanted = next(gen)
+        since = time.monotonic()
+        while True:
+            ready = yield wanted
+            if ready:
+                since = time.monotonic()
+            elif time.monotonic() - since > seconds:
+                raise Silence(f"nothing came from it for {seconds:.0f} s")
+            wanted = gen.send(ready)
+    except StopIteration as end:
+        found: T = end.value
+        return found
+
 
 # The schema of the tables that `schema.sql` makes; what an earlier memman made, which was never released, is set aside.
 VERSION = 9

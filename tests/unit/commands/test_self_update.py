@@ -9,7 +9,6 @@ import pytest
 
 from memman import __version__
 from memman.commands import self_update
-from memman.config import installed
 from memman.model.errors import BadReply, ProviderUnavailable
 
 AUDITED = """
@@ -98,8 +97,8 @@ def test_each_installer_is_known(box, tmp_path, monkeypatch, place: str, mark: s
     if mark:
         (prefix / mark).touch()
     monkeypatch.setattr(sys, "prefix", str(prefix))
-    monkeypatch.setattr(installed, "_checkout", lambda: "")
-    told, command = installed.installed(str(box.data))
+    monkeypatch.setattr(self_update, "_checkout", lambda: "")
+    told, command = self_update.installed(str(box.data))
 
     assert told.startswith(by)
     assert command.endswith(update)

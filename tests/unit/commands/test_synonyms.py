@@ -6,7 +6,7 @@ import click
 import pytest
 
 from memman.commands.root import VERBS, root
-from memman.commands.synonyms import MEANT
+from memman.commands.verb import MEANT
 from memman.model.plural import counted
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memman.config import launcher
-from memman.config.interpreter import NONE, Interpreter, quick
+from memman.config.launcher import NONE, Interpreter, quick
 from tests.support.box import PATIENCE
 
 WORDS = ("hook", "stop", "--host", "x y")

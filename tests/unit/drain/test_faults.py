@@ -10,8 +10,7 @@ import pytest
 
 from memman.drain.loop import Drain, Limits
 from memman.drain.runner import Watch
-from memman.queue.notes import Queue
-from memman.queue.retry import ATTEMPTS
+from memman.queue.notes import ATTEMPTS, Queue
 from tests.support.providers import (
     DROP,
     GARBAGE_BODY,

@@ -10,8 +10,7 @@ from memman.queue.schema import STEPS as QUEUE
 from memman.queue.schema import open_queue
 from memman.recovery.check import troubles
 from memman.recovery.copies import holding
-from memman.recovery.exchange import exchange
-from memman.recovery.recover import recover, recover_queue
+from memman.recovery.recover import exchange, recover, recover_queue
 from memman.sqlite import open_writer
 from memman.store.sqlite.schema import STEPS as STORE
 from memman.store.sqlite.store import SqliteStore

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from memman.store.records import Record, body
-from memman.sync import segment, shape
+from memman.sync import segment, take
 from memman.sync.key import load
 from tests.support.machines import current, done, machine, pair, told
 
@@ -81,9 +81,9 @@ BAD = [
 @pytest.mark.parametrize("bad", BAD)
 def test_a_record_of_another_shape_is_refused(bad):
     """It says which it is."""
-    assert shape.read(line(), HOST, 2).said == SOUND.said
-    with pytest.raises(shape.Malformed, match=f"record 2 of host {HOST} "):
-        shape.read(bad, HOST, 2)
+    assert take.read(line(), HOST, 2).said == SOUND.said
+    with pytest.raises(take.Malformed, match=f"record 2 of host {HOST} "):
+        take.read(bad, HOST, 2)
 
 
 def test_nothing_after_a_refused_record_is_taken_in(box):
