@@ -9,47 +9,22 @@ import click
 from memman.commands.place import Place, looking, reading
 from memman.commands.printing import complain, text
 from memman.commands.verb import verb
-from memman.config.places import make_folder, put_file
+from memman.config.places import put_file
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
-from memman.portable import git as repositories
-from memman.portable import lines, markdown
+from memman.portable import lines
 
 
 @verb()
 @click.argument("path", required=False, type=click.Path())
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("jsonl", "markdown")),
-    default="jsonl",
-    show_default=True,
-    help="One file that memman restores, or a folder with a file a memory.",
-)
-@click.option("--git", is_flag=True, help="With markdown: commit the folder, which becomes a git repository.")
 @click.option("--vectors", is_flag=True, help="With the vectors of embedders other than the built-in one.")
-def export(
-    place: Place, path: str | None = None, form: str = "jsonl", *, git: bool = False, vectors: bool = False
-) -> None:
+def export(place: Place, path: str | None = None, *, vectors: bool = False) -> None:
     """Write a store's memories to a file, or to standard output: a JSON object a line.
 
     With all that recall depends on, and what is superseded, forgotten and held back, but without secrets.
-    `memman import` takes it in; `-` is standard output. A folder of Markdown is for people: a file a memory, linked to
-    one another.
+    `memman import` takes it in; `-` is standard output. `memman wiki build` writes a folder of Markdown for people.
     """
-    path = None if path == "-" else path
-    if form == "markdown":
-        if path is None:
-            raise UsageError("which folder? memman export --format markdown FOLDER")
-        if vectors:
-            raise UsageError("--vectors goes with --format jsonl: Markdown has none")
-        done = unfolded(place, path, repository=git)
-        text(f"{counted(len(done.written), 'file')} written, {len(done.removed)} removed")
-        for name in done.edited:
-            text(f"edited, and left as it is: {name}; `memman import {path}` takes it in")
-    elif git:
-        raise UsageError("--git commits a folder of Markdown: give --format markdown too")
-    elif path is None:
+    if path is None or path == "-":
         for line in written(place, vectors=vectors):
             sys.stdout.write(line)
     else:
@@ -82,18 +57,6 @@ def saved(place: Place, path: str, *, vectors: bool = False) -> None:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "another file is there, which is not text"
         raise CannotWrite(f"{path} could not be written ({why})") from error
-
-
-def unfolded(place: Place, folder: str, *, repository: bool) -> markdown.Refreshed:
-    """Bring a folder of Markdown up to date; with `repository` it is made one of git, and the changes are committed."""
-    folder = os.path.abspath(folder)
-    try:
-        make_folder(folder)
-    except OSError as error:
-        raise CannotWrite(f"{folder} could not be made ({error.strerror})") from error
-    if repository:
-        repositories.begin(folder)
-    return markdown.kept(place.data, place.name, folder)
 
 
 def held(place: Place) -> int:

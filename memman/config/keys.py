@@ -345,13 +345,6 @@ KEYS: dict[str, Key] = {
         ),
         Key("MEMMAN_BACKUP_KEEP", "7", "How many automatic backups to keep.", _whole(1, 1000)),
         Key(
-            "MEMMAN_EXPORT_FOLDER",
-            "",
-            "Folder of Markdown that drains keep up to date, one file per memory; they commit if it is a git "
-            "repository. Unset: none.",
-            _path,
-        ),
-        Key(
             "MEMMAN_LOG_LEVEL",
             "info",
             "What logs/worker.jsonl contains: info (results, no text) or debug (also what each stage did, with text).",

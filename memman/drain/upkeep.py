@@ -15,14 +15,11 @@ from memman.model.errors import Busy, CannotWrite, MemmanError, ProviderMisconfi
 from memman.model.vocabulary import BUILTIN, JUDGED
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
-from memman.store.sqlite import record_log
 from memman.upkeep.idle import PASSED_OVER, UPGRADING, lagging
 
 if TYPE_CHECKING:
     from memman.embed import Embedder
 
-# Queue setting, by store: the last change that the folder of Markdown has.
-EXPORTED = "exported:"
 # Memories whose edges are made at the end of one drain, a store: seconds' work.
 AT_ONCE = 400
 
@@ -50,7 +47,6 @@ class Upkeep:
             self._topics_found()
             await self._summed_up(idle=everywhere)
             self._backed_up()
-            self._exported()
 
     async def _tidied(self) -> None:
         from memman.upkeep.maintenance import maintain
@@ -167,24 +163,6 @@ class Upkeep:
             if made:
                 self.log.write("backup taken", backup=made.id)
                 self._tick()
-
-    def _exported(self) -> None:
-        """Bring the folder of Markdown up to date, where the settings name one and a store has changed since."""
-        folder = self.stores.providers.settings["MEMMAN_EXPORT_FOLDER"]
-        if not folder:
-            return
-        from memman.portable.markdown import kept
-
-        for name in self._names(all_stores=True):
-            try:
-                state = f"{record_log.newest(self.stores.here(name).db)} {folder}"
-                if self.queue.meta(EXPORTED + name) != state:
-                    done = kept(self.data, name, folder)
-                    self.queue.set_meta(EXPORTED + name, state)
-                    self.log.write("exported", store=name, files=len(done.changed), edited=len(done.edited))
-                    self._tick()
-            except Exception as error:  # noqa: BLE001 - what is in the way of a copy is no reason to drain nothing
-                self.log.write("export failed", **failure(error))
 
     def _names(self, *, all_stores: bool) -> list[str]:
         names = folder.names(self.data) if all_stores else sorted(self.stores.opened)

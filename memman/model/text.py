@@ -32,11 +32,11 @@ def day(then: int) -> str:
     return strftime("%Y-%m-%d", localtime(then / 1000))
 
 
-def outdated(ends_at: int | None, file_changed_at: int | None, now: int, *, aged: bool = True) -> dict[str, int]:
-    """Return the labels of what makes a memory doubtful, each with since when; `aged`: they say how long ago."""
+def outdated(ends_at: int | None, file_changed_at: int | None, now: int) -> dict[str, int]:
+    """Return the labels of what makes a memory doubtful, each with since when."""
     found = {}
     if ends_at is not None and ends_at <= now:
-        since = age(ends_at, now) if aged else "now"
+        since = age(ends_at, now)
         found[ENDED if since == "now" else f"{ENDED} {since} ago"] = ends_at
     if file_changed_at is not None and file_changed_at <= now:
         found[CHANGED] = file_changed_at

@@ -34,7 +34,7 @@ class Item:
 
     `key` names it within its format for good, so that it comes in once, '' for what it says; `at` is when it was
     said (Unix milliseconds), 0 where nobody knows. `replaces` is the key of the item that it takes the place of,
-    `edits` the uid of the memory, and `memory` that of the one that says so already. `repository` and `scope` are what
+    `edits` the uid of the memory. `repository` and `scope` are what
     it holds for, '' for what the command says; `folder` is the one that was worked in, '' for an unknown one, and
     `lifted` are those words of others that a person makes their own. `revision` is the commit that says it, with the
     file behind a colon where it is one. A turn has its `channel`, the agent's `reply` and the `uid` of its note.
@@ -54,7 +54,6 @@ class Item:
     session: str = ""
     replaces: str = ""
     edits: str = ""
-    memory: str = ""
     lifted: bool = False
     revision: str = ""
     channel: str = "note"

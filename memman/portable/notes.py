@@ -76,10 +76,8 @@ class _Known:
             return _PURGED
         if note in self.waiting or self.reader.has_receipt(note):
             return _HERE
-        if self.tombs.hold("", item.memory or item.edits) or self.texts.says(item.text):
+        if self.tombs.hold("", item.edits) or self.texts.says(item.text):
             return _PURGED
-        if item.memory in self.rows:
-            return _HERE
         if not (item.edits or item.replaces) and self._says(item):
             return _HERE
         return _LONG if len(item.text.encode()) > MAX_BYTES else ""

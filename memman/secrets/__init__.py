@@ -102,7 +102,7 @@ def _valued(text: str) -> bool:
 
 # fmt: off
 # Written by `make docs` from `rules.toml`.
-SCREEN = 0x3B19BE0F46DCD
+SCREEN = 0x464593425A65F
 ANYWHERE: dict[str, tuple[str, ...]] = {
 "pass": (
     "--pass", "_pass", "admin pass", "db pass", "mot de passe", "pass :", "pass =", "pass ?", 'pass"', "pass'",

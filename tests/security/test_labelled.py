@@ -21,7 +21,6 @@ MENDING = ("export", "insights verify", "insights expire", "remember", "replace"
 # Those that write a memory on several lines.
 IN_PAIRS = ("insights show", "show", "explained", "review show", "rule promote")
 MORE = {
-    "export --markdown": ("export", "--format", "markdown", "{folder}"),
     "forget --undo": ("forget", "--undo", "{spare}"),
     "graph about": ("graph", "about", "Fly.io"),
     "graph about the other": ("graph", "about", "Redis"),
@@ -114,11 +113,6 @@ def shown(box, names, *, as_json=False):
         shutil.copytree(saved, box.data)
 
 
-def files(folder):
-    """Return what the files of a folder say, each on one line."""
-    return "\n".join(path.read_text().replace("\n", " ") for path in folder.rglob("*.md"))
-
-
 def silent(said, verb):
     """Return the lines that show a memory without its label."""
     told = [" ".join(said.splitlines())] if verb.startswith(IN_PAIRS) else said.splitlines()
@@ -143,21 +137,6 @@ def test_no_verb_shows_an_old_memory_without_its_label(box):
     hooked = hook(box, "session-start", "codex", {"session_id": "t"}).stdout.decode()
     assert not silent(hooked, "hook")
     assert printed >= PRINTING
-
-
-def test_a_file_of_markdown_says_it_and_stays_as_it_is(box):
-    """The head of a file has the end and the label, neither of which changes from day to day."""
-    names = aged(box)
-    folder = box.data.parent / "shared"
-    assert box.memman("export", "--format", "markdown", str(folder)).returncode == 0
-    before = files(folder)
-    assert before.count('labels: ["past its end"]') == 2
-    assert before.count("holds_until: ") == 2
-    assert before.count('labels: ["file changed since"]') == 1
-    box.alter("UPDATE freshness SET ends_at = ends_at + 0, verified_at = NULL WHERE memory > 0")
-    assert box.memman("export", "--format", "markdown", str(folder)).returncode == 0
-    assert files(folder) == before
-    assert names["memory"] in before
 
 
 def unlabelled(said, *, known=False):

@@ -4,11 +4,11 @@ import os
 
 from memman.model.errors import UsageError
 from memman.portable import lines, wiki
-from memman.portable.formats import agents, claude_code, claude_mem, mem0, rules, text, vault
+from memman.portable.formats import agents, claude_code, claude_mem, mem0, rules, text
 from memman.portable.incoming import Format
 
 FORMATS: tuple[Format, ...] = (
-    *(lines.FORMAT, vault.FORMAT, wiki.FORMAT, rules.FORMAT, *agents.FORMATS),
+    *(lines.FORMAT, wiki.FORMAT, rules.FORMAT, *agents.FORMATS),
     *(claude_code.FORMAT, claude_mem.FORMAT, mem0.FORMAT, text.FORMAT),
 )
 BY_NAME = {one.name: one for one in FORMATS}

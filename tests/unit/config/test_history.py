@@ -8,7 +8,6 @@ import pytest
 
 from memman.config import history
 from memman.config.repository import repository
-from memman.portable import git as portable_git
 
 # Keys that name a program, and what each may hold: {} is the program's path.
 STARTERS = {
@@ -138,10 +137,7 @@ def test_no_key_of_a_configuration_starts_a_program(box, project, canary):
 
     tell(box, project)
     assert history.tracked(repository(str(project)), ["main.py"]) == {"main.py": "main.py"}
-    portable_git.commit(str(project), [str(project / ".gitattributes"), str(project / "main.py")], "written")
     assert not trace.exists()
-    run(project, "config", "core.fsmonitor", "false")
-    assert run(project, "log", "--format=%s", "-1") == "written"
 
 
 def test_memman_starts_no_git(box, project, standin):
