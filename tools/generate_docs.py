@@ -12,7 +12,7 @@ from words import module as words
 
 from memman.commands import run
 from memman.config.keys import KEYS
-from memman.config.providers import EMBEDDERS, LLMS, RERANKERS
+from memman.config.providers import EMBEDDERS, LLMS
 from memman.doctor import CHECKS, check_of
 from memman.hot.guide import ABOUT
 from memman.model import errors
@@ -41,7 +41,7 @@ def _key_rows() -> Iterator[tuple[str, ...]]:
 
 
 def _provider_rows() -> Iterator[tuple[str, ...]]:
-    for kind, rows in (("model", LLMS), ("embedder", EMBEDDERS), ("reranker", RERANKERS)):
+    for kind, rows in (("model", LLMS), ("embedder", EMBEDDERS)):
         for row in rows.values():
             if row.by_http:
                 endpoint = f"`{row.endpoint}`" if row.endpoint else "none"

@@ -23,7 +23,7 @@ _WIDTH = max(map(len, CHECKS))
 @click.option(
     "--billable",
     is_flag=True,
-    help="Also ask the model, the embedder and the reranker a few words, which is billed.",
+    help="Also ask the model and the embedder a few words, which is billed.",
 )
 @json_option
 def doctor(names: tuple[str, ...], billable: bool, as_json: bool) -> int:

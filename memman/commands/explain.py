@@ -50,11 +50,10 @@ def explain(place: Place, query: str, ids: Sequence[str], given: Mapping[str, An
 
 
 def _ranked(place: Place, query: str, ids: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
-    from memman.hot.recall import Asked, reranked
+    from memman.hot.recall import Asked
     from memman.hot.recall_session import opened
 
     asked = Asked([query], {"store": said_store(), **said(given)})
-    asked.insists = True
     recalls = opened(asked.data, asked.store)
 
     def search(options: Iterable[str]) -> Any:
@@ -62,7 +61,7 @@ def _ranked(place: Place, query: str, ids: Sequence[str], given: Mapping[str, An
         limit = MOST if "--limit 50" in options else asked.limit
         return recalls.hits(asked.query, asked.filters.having(**lifted), limit, asked.intent)
 
-    hits = reranked(recalls, asked) if asked.rerank else search(())
+    hits = search(())
     record = {"query": asked.query, "limit": asked.limit} | ranked(place, search, hits, ids)
     recalls.close()
     return record
@@ -91,7 +90,6 @@ def reasons(hit: dict[str, Any]) -> tuple[str, str]:
         f"superseded, so it stands below {short(hit['behind'] or '')}": hit["behind"],
         f"{via[0]} edge from {short(via[1] or '')}": hit["via"],
         f"reliability {hit['reliability'] or 0:.2f}": hit["reliability"] is not None,
-        f"reranker {hit['rerank'] or 0:.3f}": hit["rerank"] is not None,
         ", ".join(hit["labels"]): hit["labels"],
         f"stands for {len(hit['alike'])} alike": hit["alike"],
         replaced(hit["maybe_replaced_by"] or "", hit["until"]): hit["maybe_replaced_by"],
@@ -121,7 +119,7 @@ def _hit(catalogue: Catalogue, hit: Hit, place: int) -> dict[str, Any]:
     read, row = hit.read, hit.row
     rows = filter(None, (read.anchor.stands_for, hit.behind, hit.via and hit.via[1]))
     names = {row.id: row.uid for row in catalogue.reader.rows(rows).values()}
-    same = "scope pending score confidence doubtful reliability rerank labels alike maybe_replaced_by until".split()
+    same = "scope pending score confidence doubtful reliability labels alike maybe_replaced_by until".split()
     return {
         "place": place,
         **{name: getattr(row, name) for name in ("uid", "text", "source", "status", "valid_from")},

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS, RERANKERS
+from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS
 from memman.model.vocabulary import BUILTIN, CATEGORIES
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -238,32 +238,6 @@ KEYS: dict[str, Key] = {
             "Postgres server of a shared store, as `postgresql://…`; each store's own: `memman team connect` sets it.",
             _anything,
             secret=True,
-        ),
-        Key(
-            "MEMMAN_RERANK",
-            "off",
-            "on: recall reranks its best hits, as with --rerank; hooks never do.",
-            _one_of("off", "on"),
-        ),
-        Key(
-            "MEMMAN_RERANK_PROVIDER",
-            "",
-            f"Reranking provider: {_or(*RERANKERS)}. openai: any compatible endpoint with /rerank.",
-            _one_of(*RERANKERS),
-        ),
-        Key(
-            "MEMMAN_RERANK_ENDPOINT",
-            "",
-            "Base URL; default: the provider's; openai has none.",
-            _endpoint,
-        ),
-        Key("MEMMAN_RERANK_API_KEY", "", "Key for the reranker.", _anything, secret=True),
-        Key("MEMMAN_RERANK_MODEL", "", "Reranking model.", _anything),
-        Key(
-            "MEMMAN_RERANK_BUDGET_MS",
-            "300",
-            "Milliseconds the reranker may take, including connecting; after that recall keeps its own order.",
-            _whole(1, 60_000),
         ),
         Key(
             "MEMMAN_BUDGET_USD",

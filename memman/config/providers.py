@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One provider of a model, of vectors or of a ranking.
+    """One provider of a model or of vectors.
 
     `models` are the defaults: a language model's small and large one, or one for everything. `adapter` is its class as
     "module:name", `free` a path that can be asked for nothing, `keyed` whether with the key.
@@ -29,7 +29,7 @@ def _rows(*rows: Provider) -> dict[str, Provider]:
     return {row.name: row for row in rows}
 
 
-_EMBEDDER, _RERANKER = "memman.embed.remote:RemoteEmbedder", "memman.rerank.remote:RemoteReranker"
+_EMBEDDER = "memman.embed.remote:RemoteEmbedder"
 LLMS = _rows(
     Provider("builtin", help="no model: the built-in judge and vectors, nothing leaves this machine"),
     Provider(
@@ -58,13 +58,6 @@ EMBEDDERS = _rows(
     Provider("openai", "https://api.openai.com/v1", ("text-embedding-3-small",), _EMBEDDER, "/models", keyed=True),
     Provider("voyage", "https://api.voyageai.com/v1", ("voyage-3.5-lite",), _EMBEDDER, "/"),
     Provider("ollama", "http://127.0.0.1:11434", ("nomic-embed-text",), _EMBEDDER, "/api/tags"),
-)
-RERANKERS = _rows(
-    Provider("voyage", "https://api.voyageai.com/v1", ("rerank-2.5-lite",), _RERANKER),
-    Provider("cohere", "https://api.cohere.com/v2", ("rerank-v3.5",), _RERANKER),
-    Provider("jina", "https://api.jina.ai/v1", ("jina-reranker-v2-base-multilingual",), _RERANKER),
-    # Whatever else answers to /rerank: gateways, vLLM, llama.cpp.
-    Provider("openai", "", ("",), _RERANKER),
 )
 # Agents that can be the model, and the word for whichever made the note.
 AGENTS = tuple(name for name, row in LLMS.items() if name != "builtin" and not row.by_http)

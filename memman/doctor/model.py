@@ -1,4 +1,4 @@
-"""Whether the model, its fallback, the embedder and the reranker answer: a free look, or with leave a question."""
+"""Whether the model, its fallback and the embedder answer: a free look, or with leave a question."""
 
 import asyncio
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from memman.judge.judge import damage
 from memman.llm.agent.clients import CLIENTS
 from memman.llm.agent.offer import here
 from memman.llm.agent.program import find
-from memman.model.errors import BadConfig, BadReply, MemmanError, ProviderError
+from memman.model.errors import BadReply, MemmanError, ProviderError
 from memman.model.records import Request
 from memman.providers.build import adapter
 from memman.providers.fitness import UNFIT, unfit
@@ -34,7 +34,6 @@ _QUESTION = Request(
 )
 # What does the work, how its keys begin, and what builds it.
 _MODELS = {"llm": ("LLM", providers.llm), "fallback": ("LLM_FALLBACK", providers.fallback_llm)}
-_RERANK = ("MEMMAN_RERANK", "MEMMAN_RERANK_PROVIDER")
 _MAY_ASK = "it may ask you something"
 
 
@@ -53,7 +52,6 @@ def model(context: Context) -> Iterator[Finding]:
         yield from _model(context, role, used[role])
     if used["embed"]["provider"] != "builtin":
         yield _looked_at(context, "embed", used["embed"])
-    yield from _reranker(context)
     yield from _unfit(context, [used[role] for role in filter(used.get, _MODELS)])
     yield from map(fail, providers.unpriced(settings).values())
     if any(record.get("endpoint", "").startswith("https://") for record in used.values()):
@@ -72,22 +70,6 @@ def _model(context: Context, role: str, record: dict[str, str]) -> Iterator[Find
         yield _looked_at(context, role, record | {"model": record["fast"]})
     else:
         yield from _agent(context, role, record["provider"])
-
-
-def _reranker(context: Context) -> Iterator[Finding]:
-    if not any(context.settings.said.get(name, "off") != "off" for name in _RERANK):
-        return
-    from memman.rerank import reranker
-
-    without = " && ".join(shell("memman", "config", "unset", name) for name in _RERANK)
-    try:
-        model = reranker(context.settings)
-        if context.billable:
-            model.scores("yes", ("yes", "no"))
-        yield ok(model.about + (" answers in time" if context.billable else "; only --billable asks it"))
-    except (BadConfig, ProviderError) as error:
-        hint = "correct the setting it names; the command turns reranking off"
-        yield warn(f"recall keeps its own order: {error}", without, hint)
 
 
 def _unfit(context: Context, records: list[dict[str, str]]) -> Iterator[Finding]:

@@ -27,7 +27,6 @@ _FACTORS = {
     "meaning_rank": "read.anchor.meaning_rank",
     "maxsim": "read.maxsim",
     "session": "read.session",
-    "rerank": "rerank",
     "via": "via",
     "alike": "alike",
     "maybe_replaced_by": "maybe_replaced_by",

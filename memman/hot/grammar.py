@@ -54,7 +54,6 @@ RECALL = {
     "--all-scopes": ("all_scopes", "", "Also show what holds for other repositories only."),
     "--all": ("all", "", "Also show hits far below the best."),
     "--min-confidence": ("min_confidence", "X", "Minimum confidence, from 0 (show everything) to 1."),
-    "--rerank": ("rerank", "", "Rerank the best hits with the configured reranker, if it answers in time."),
     "--json": ("json", "", "Print JSON."),
     **EVERYWHERE,
 }

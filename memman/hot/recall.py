@@ -1,18 +1,18 @@
-"""`memman recall`: read the store and the queue, print the hits. Writes no store; no network but to rerank if asked."""
+"""`memman recall`: read the store and the queue, print the hits. Writes no store, uses no network."""
 
 import sys
 import time
 
 from memman.belief import SOURCES
 from memman.config import stores
-from memman.config.places import data_dir, reach_path, setting, store_path
+from memman.config.places import data_dir, reach_path, store_path
 from memman.config.schedule import overdue
 from memman.config.scope import here
 from memman.config.shown import RECALL as ASKED
 from memman.config.shown import note_shown
 from memman.hot.grammar import RECALL, choice, parse, refuse, said, settled
 from memman.hot.provenance import agent, session
-from memman.hot.recall_session import found, opened
+from memman.hot.recall_session import found
 from memman.model.text import age, plain
 from memman.model.vocabulary import CATEGORIES, INTENTS
 from memman.recall.render import lines, tokens
@@ -24,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from memman.hot.recall_session import RecallSession
     from memman.recall.hit import Hit
 
 LIMIT = 10
@@ -44,9 +43,9 @@ def main(args: list[str], store: str | None) -> int | None:
 
 
 class Asked:
-    """What a recall is asked, and of which store. `rerank` is whether a model orders the hits."""
+    """What a recall is asked, and of which store."""
 
-    __slots__ = ("data", "filters", "insists", "intent", "limit", "query", "rerank", "store")
+    __slots__ = ("data", "filters", "intent", "limit", "query", "store")
 
     def __init__(self, words: "Sequence[str]", values: "Mapping[str, str | bool | None]") -> None:
         """Read the command line. Raises UsageError."""
@@ -58,8 +57,6 @@ class Asked:
         repository = stores.here()
         self.store = stores.resolve(self.data, said(values, "store"), repository)
         self.filters.here = here(self.data, repository, stores.cwd())
-        self.insists = bool(values.get("rerank"))
-        self.rerank = self.insists or _reranks(self.data)
 
 
 def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") -> int:
@@ -73,7 +70,7 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     old = _told_reach(path, now) if there(reach_path(path)) else ""
     if as_json and budget is not None:
         _leave_room(store, budget, old)
-    hits = _hits(asked)
+    hits = found(data, store, query, asked.filters, asked.limit, asked.intent)
     if as_json:
         from memman.hot.answer import answer
 
@@ -129,16 +126,6 @@ def _leave_room(store: str, budget: int, old: str) -> None:
         refuse(f"--budget {budget} has no room for --json: give at least {least(store, old)}")
 
 
-def _hits(asked: Asked) -> "list[Hit]":
-    """Return the hits to show."""
-    if not asked.rerank:
-        return found(asked.data, asked.store, asked.query, asked.filters, asked.limit, asked.intent)
-    recalls = opened(asked.data, asked.store)
-    hits = reranked(recalls, asked)
-    recalls.close()
-    return hits
-
-
 def _elsewhere(asked: Asked) -> str:
     """Say which other scopes would answer what nothing here does, '' for none."""
     if asked.filters.anywhere:
@@ -157,24 +144,6 @@ def _elsewhere(asked: Asked) -> str:
     of = f"--store {asked.store} " * (asked.store != stores.DEFAULT)
     again = f"`memman recall {of}--all-scopes {quoted(plain(asked.query, _LONGEST))}`"
     return runnable(f"memman: nothing here; {told} would answer: {again}\n")
-
-
-def reranked(recalls: "RecallSession", asked: Asked) -> "list[Hit]":
-    """Return the hits in a reranker's order; where none orders them although `--rerank` is given, say why."""
-    from memman.hot.rerank import reranked as ordered
-
-    hits, trouble = ordered(recalls, asked.data, asked.query, asked.filters, asked.limit, asked.intent)
-    if trouble and asked.insists:
-        sys.stderr.write(f"memman: not reranked: {trouble}\n")
-    return hits
-
-
-def _reranks(data: str) -> bool:
-    """Whether the env file has every recall reranked."""
-    try:
-        return setting(data, "MEMMAN_RERANK") == "on"
-    except OSError:
-        return False
 
 
 def _query(words: "Sequence[str]") -> str:

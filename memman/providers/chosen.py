@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from memman.config.env import Settings
 from memman.config.keys import BUILTIN_LAST, host, in_local_network
-from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS, RERANKERS, TELLS_COST, Provider
+from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS, TELLS_COST, Provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,7 +59,6 @@ _PURPOSES = (
     ("MEMMAN_LLM", LLMS, "MEMMAN_LLM_PROVIDER"),
     ("MEMMAN_LLM_FALLBACK", LLMS, "MEMMAN_LLM_FALLBACK"),
     ("MEMMAN_EMBED", EMBEDDERS, "MEMMAN_EMBED_PROVIDER"),
-    ("MEMMAN_RERANK", RERANKERS, "MEMMAN_RERANK_PROVIDER"),
 )
 
 

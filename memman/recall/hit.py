@@ -83,7 +83,7 @@ class Hit(Stage):
 
     __slots__ = (
         "against", "alike", "aside", "author", "confidence", "cosine", "coverage", "labels", "maybe_replaced_by",
-        "read", "reliability", "rerank", "row", "scope", "score", "standing", "until", "verified", "via", "visibility",
+        "read", "reliability", "row", "scope", "score", "standing", "until", "verified", "via", "visibility",
     )  # fmt: skip
 
     def __init__(
@@ -98,7 +98,6 @@ class Hit(Stage):
         alike: tuple[str, ...] = (),
         maybe_replaced_by: str | None = None,
         against: str | None = None,
-        rerank: float | None = None,
         scope: str = "",
         labels: tuple[str, ...] = (),
         reliability: float | None = None,
@@ -111,8 +110,7 @@ class Hit(Stage):
     ) -> None:
         self.row, self.score, self.confidence = row, score, confidence
         self.coverage, self.cosine, self.read, self.via = coverage, cosine, read, via
-        self.alike, self.maybe_replaced_by, self.rerank = alike, maybe_replaced_by, rerank
-        self.against = against
+        self.alike, self.maybe_replaced_by, self.against = alike, maybe_replaced_by, against
         self.scope, self.labels, self.reliability = scope, labels, reliability
         self.author, self.visibility, self.until, self.verified = author, visibility, until, verified
         self.aside, self.standing = aside, standing

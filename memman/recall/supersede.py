@@ -72,17 +72,6 @@ def raised(hits: "Iterable[Hit]", heights: dict[int, float]) -> dict[int, float]
     return heights
 
 
-def by_reranker(hits: list[Hit]) -> list[Hit]:
-    """Sort by a reranker's scores; what is superseded stays below what took its place."""
-    scores = {hit.id: hit.rerank or 0.0 for hit in hits}
-
-    def place(hit: Hit) -> tuple[float, bool, float]:
-        score = hit.rerank or 0.0
-        return -min(score, scores.get(hit.behind or -1, score)), hit.behind is not None, -hit.score
-
-    return sorted(hits, key=place)
-
-
 def awaited(notes: "Iterable[WaitingRow]", filters: "Filters") -> set[str]:
     """Return the uids of what notes that wait are going to replace, if they may replace anything."""
     trusted = () if filters.past else (note for note in notes if allowed(note.source, AHEAD))

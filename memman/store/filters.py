@@ -58,10 +58,6 @@ class Filters:
         """Whether what holds for a repository, or a folder of it, holds where one stands."""
         return self.here is not None and sees(self.here, repository, path, inside=self.inside)
 
-    def uncut(self) -> "Filters":
-        """Return the same conditions, for every hit that passes."""
-        return self.having(every=True)
-
     def having(self, **changes: "Any") -> "Filters":
         """Return the same conditions but for `changes`."""
         other = Filters()

@@ -229,15 +229,14 @@ def test_settings_come_in_pairs_each_once(box, words):
 def test_every_key_of_a_provider_says_where_text_goes():
     """Only a person sets provider, endpoint, key and program of each family, the proxy and the certificates."""
     parts = ("PROVIDER", "ENDPOINT", "API_KEY")
-    wanted = [f"MEMMAN_{family}_{part}" for family in ("LLM", "EMBED", "RERANK") for part in parts]
+    wanted = [f"MEMMAN_{family}_{part}" for family in ("LLM", "EMBED") for part in parts]
     wanted[3:3] = [
         "MEMMAN_LLM_COMMAND",
         "MEMMAN_LLM_FALLBACK",
         "MEMMAN_LLM_FALLBACK_ENDPOINT",
         "MEMMAN_LLM_FALLBACK_API_KEY",
     ]
-    wanted.insert(wanted.index("MEMMAN_RERANK_PROVIDER"), "MEMMAN_STORE_DSN")
-    wanted += ["MEMMAN_HTTPS_PROXY", "MEMMAN_SSL_CERT_FILE"]
+    wanted += ["MEMMAN_STORE_DSN", "MEMMAN_HTTPS_PROXY", "MEMMAN_SSL_CERT_FILE"]
     assert [key.name for key in KEYS.values() if key.outward("x")] == wanted
 
 

@@ -244,20 +244,19 @@ READERS = ("config get HTTP_TRIES", "scheduler drain", "install --no-wizard --ta
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
 def test_an_env_file_that_others_can_read_is_refused_by_who_uses_it(box, mode):
-    """Whatever acts on a setting refuses, recall keeps its own order, and what shows settings says what is wrong."""
+    """Whatever acts on a setting refuses, recall answers, and what shows settings says what is wrong."""
     box.remember("The parrot of the team is called Polly, said Kim.")
     box.remember("The heron of the team is called Gustav, said the team.")
     box.drain()
     with ScriptedProvider() as provider:
-        box.use(provider, RERANK="on", RERANK_PROVIDER="openai", RERANK_ENDPOINT=provider.url)
+        box.use(provider)
         (box.data / "env").chmod(mode)
         for line in READERS:
             done = box.memman(*line.split())
             assert done.returncode == 78, line
             assert f"can be read by others (mode {mode:04o})" in done.stderr
-        recall = box.memman("recall", "what is the heron of the team called", "--rerank")
+        recall = box.memman("recall", "what is the heron of the team called")
         assert recall.returncode == 0
-        assert "can be read by others" in recall.stderr
         assert "Gustav" in recall.stdout
         for verb in ("status", "doctor"):
             done = box.memman(verb)

@@ -103,8 +103,8 @@ def linked(box, text, secret):
 
 
 def asked(box, text, secret):
-    """Give it as a question, to the reranker as well."""
-    for more in ((), ("--rerank",), ("--json",)):
+    """Give it as a question."""
+    for more in ((), ("--json",)):
         assert secret not in box.memman("recall", *more, "-", input=f"what about {text}").stdout
 
 
@@ -125,8 +125,7 @@ def test_no_byte_of_a_secret_is_left(box, kind, rounds, kept):
     given: dict[str, str] = {}
     places: list[bytes] = []
     with ScriptedProvider() as provider:
-        more = {"RERANK_PROVIDER": "openai", "RERANK_ENDPOINT": provider.url, "RERANK_BUDGET_MS": 20000}
-        box.use(provider, LOG_LEVEL="debug", CAPTURE="turns", **more)
+        box.use(provider, LOG_LEVEL="debug", CAPTURE="turns")
         for number in range(many):
             secret = drawn(chance)
             channel, text = CHANNELS[number % len(CHANNELS)], written(number // len(CHANNELS), secret)

@@ -64,7 +64,7 @@ NEAR = (
 WRONG = ("ftp://x", "https://", "https://a:b@c/", "https://x:port/", "http://[::1/", "x")
 
 
-@pytest.mark.parametrize("family", ["LLM", "EMBED", "RERANK"])
+@pytest.mark.parametrize("family", ["LLM", "EMBED"])
 def test_plain_text_stays_on_the_local_network(box, family):
     """A key and a note go over http:// only to this machine or one near; elsewhere it takes https://."""
     name = f"MEMMAN_{family}_ENDPOINT"

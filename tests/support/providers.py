@@ -248,16 +248,6 @@ def _ollama_embed_reply(body: Json, dimension: int) -> Json:
     }
 
 
-def _rerank_reply(body: Json) -> Json:
-    """Score each document by the share of the query's words in it, best first; Voyage counts with top_k."""
-    asked = set(_WORD.findall(body["query"].lower()))
-    shares = [len(asked & set(_WORD.findall(text.lower()))) / len(asked) for text in body["documents"]]
-    rows = [{"index": number, "relevance_score": share} for number, share in enumerate(shares)]
-    rows.sort(key=lambda row: -row["relevance_score"])
-    kind, most = ("data", "top_k") if "top_k" in body else ("results", "top_n")
-    return {kind: rows[: body[most]], "usage": {"total_tokens": sum(map(_count_tokens, body["documents"]))}}
-
-
 # Found by how the path ends, so any prefix (/v1, /api/v1) will do.
 _CHATS: dict[str, tuple[Callable[[Json], Json], Callable[[Json, Json, Json, str], Json]]] = {
     "/chat/completions": (_openai_question, _openai_reply),
@@ -373,8 +363,6 @@ class ScriptedProvider:
             return act, _reply(act, act.body)
         if chat:
             reply = chat[1](body, question, self._respond(question), act.content)
-        elif path.endswith("/rerank"):
-            reply = _rerank_reply(body)
         elif embed := _find(_EMBEDDINGS, path):
             reply = embed(body, self._dimension)
         else:

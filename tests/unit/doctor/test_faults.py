@@ -553,7 +553,6 @@ FAULTS = {
     "embedder unreachable": Fault(
         "model", setting("MEMMAN_EMBED_PROVIDER=ollama\nMEMMAN_EMBED_ENDPOINT=http://127.0.0.1:9"), "ollama"
     ),
-    "reranker without provider": Fault("model", setting("MEMMAN_RERANK=on"), "MEMMAN_RERANK_PROVIDER"),
 }
 # Checks whose faults a test cannot plant, or that take the most time: they are not run again after every fault.
 SLOW = {"launcher", "agents"}

@@ -8,7 +8,6 @@ from resource import RUSAGE_CHILDREN, getrusage
 import pytest
 
 from tests.support.box import PATIENCE
-from tests.support.providers import ScriptedProvider
 
 # What apsw and the interpreter bring along; a version of Python may need fewer of them, none may need more.
 BESIDE = frozenset(
@@ -138,24 +137,6 @@ def test_recall_loads_exactly_its_own_modules(box, options):
     out, modules = loaded(box, "recall", *options, "what does Redis cache for billing")
     assert "sessions" in out
     pinned(modules, RECALL)
-
-
-def test_a_reranker_that_is_not_asked_is_not_loaded(box):
-    """With a reranker set up and switched off, `recall` loads what it always does; asked, neither httpx nor asyncio."""
-    box.remember("Redis caches the sessions of the billing service.")
-    box.remember("Redis caches the invoices of the billing service.")
-    question = "what does Redis cache for billing"
-    _, usual = loaded(box, "recall", question)
-    with ScriptedProvider() as provider:
-        box.configure(RERANK="off", RERANK_PROVIDER="openai", RERANK_ENDPOINT=provider.url, RERANK_BUDGET_MS=20000)
-        _, modules = loaded(box, "recall", question)
-        assert modules == usual
-        assert not modules & (NEVER | {"ssl", "http.client", "socket", "threading"})
-        assert not provider.calls
-        _, modules = loaded(box, "recall", "--rerank", question)
-        assert {"memman.hot.rerank", "memman.rerank.post"} <= modules
-        assert not modules & {"httpx", "asyncio", "numpy", "click", "memman.drain.run"}
-        assert provider.calls.total() == 1
 
 
 HOOK = frozenset(

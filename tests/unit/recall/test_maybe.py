@@ -13,7 +13,6 @@ from memman.store.sqlite.reader import SqliteReader
 from tests.support import memories
 from tests.support.doubts import ASKED, NEW, OLD, drained, marks
 from tests.support.hook_calls import context
-from tests.support.providers import Act, ScriptedProvider
 
 LAST = "Railway takes each deploy of the shop, since summer."
 OTHER = "Vercel is for previews of pull requests."
@@ -136,23 +135,6 @@ def test_a_superseded_newer_one_gives_way_to_what_holds(pair):
     box.memman("replace", new, LAST)
     box.drain()
     assert box.recall(ASKED) == [LAST, OLD]
-
-
-def test_a_reranker_does_not_put_the_older_one_first(pair):
-    """However high it is scored, the newer one stands right before it."""
-    box, *_ = pair
-    drained(box, "Bob found Vercel slow.", judged=())
-    worth = {OLD: 0.9, NEW: 0.1, "Bob found Vercel slow.": 0.5}
-
-    def judge(received):
-        scores = [{"index": n, "relevance_score": worth[text]} for n, text in enumerate(received.body["documents"])]
-        return Act(body=json.dumps({"results": scores}).encode())
-
-    with ScriptedProvider(script=judge) as provider:
-        box.configure(RERANK_PROVIDER="openai", RERANK_ENDPOINT=provider.url, RERANK_BUDGET_MS=20000)
-        told = [one["text"] for one in answer(box, "--rerank", asked="what do we use Vercel for?")]
-        assert provider.calls.total() == 1
-    assert told == [NEW, OLD, "Bob found Vercel slow."]
 
 
 def marked(row, newer):
