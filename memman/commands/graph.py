@@ -1,13 +1,12 @@
 """`memman graph`: related, about, link, rebuild."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
 import click
 
 from memman.clock import now_ms
-from memman.commands import likeness
 from memman.commands.memories import one_memory, veiled
 from memman.commands.place import Place, looking, reading, standing, steadily, writing
 from memman.commands.printing import Progress, ago, bar, holds, labelled, short, table, text
@@ -25,7 +24,6 @@ from memman.model.terms import name as compared
 from memman.model.text import SHORT_ID, clean
 from memman.model.vocabulary import EDGE_KINDS, NEWER
 from memman.pipeline.link import LINKERS
-from memman.providers.build import builtin_llm
 from memman.store import EdgeRow
 from memman.store.filters import Filters
 from memman.store.sqlite.catalogue import Catalogue
@@ -50,14 +48,13 @@ _FIELDS = ("uid", "text", "category", "source", "unconfirmed", "scope", "status"
 DEPTHS = {"temporal": 2, "entity": 2, "causal": 5, "semantic": 1, NEWER: 1, None: 1}
 # What a memory is to the one that an edge leads to it from.
 _CAUSAL: dict[Direction, str] = {"from": "because", "to": "led to"}
-_LIKENESS: dict[likeness.Finding, str] = {"same": "says the same", "against": "says otherwise", "": ""}
 
 
 _ANSWERS = {
     "temporal": "what happened around it",
     "entity": "what names the same things",
     "causal": "why it is so, and what it led to",
-    "semantic": "what is alike: says the same again, or otherwise",
+    "semantic": "what is alike",
     NEWER: "what newer memory may say otherwise",
 }
 _all_scopes = click.option(
@@ -112,14 +109,12 @@ def related(
 ) -> dict[str, Any]:
     """Show related memories: nearest and strongest first, those related only in time last.
 
-    A cause is marked "because", an effect "led to", and what is alike "says the same" or "says otherwise" where the
-    judge is sure.
+    A cause is marked "because", an effect "led to".
     """
     with looking(place) as (catalogue, queue):
         start = one_memory(part, catalogue, queue, place.name)
         walk = _Walk(catalogue, kind, Filters(history=True), None if everywhere else _here(catalogue))
         reached = walk.reached(start, DEPTHS[kind] if depth is None else depth, limit)
-        _compare(place, catalogue, walk.alike)
         asked = catalogue.memories([start])[0]
         return {
             "memory": veiled(place, catalogue.reader, asked["uid"], asked),
@@ -184,15 +179,6 @@ def link(place: Place, a: str, b: str, *, kind: str, weight: float, note: str) -
     return {"src": uids[0], "dst": uids[1], "kind": kind, "weight": weight, "detail": detail}
 
 
-def _compare(place: Place, catalogue: Catalogue, alike: Sequence[tuple[dict[str, Any], EdgeRow]]) -> None:
-    """Say of each record whether it says the same as what it is alike to, or otherwise."""
-    texts = catalogue.reader.texts(row for _, edge in alike for row in (edge.near, edge.far))
-    pairs = [(texts[min(edge.near, edge.far)], texts[max(edge.near, edge.far)]) for _, edge in alike]
-    judge = builtin_llm(Settings.load(place.data, place.name)).judge if pairs else None
-    for (record, _), found in zip(alike, likeness.compared(judge, pairs), strict=True):
-        record["says"] = _LIKENESS[found]
-
-
 def _here(catalogue: Catalogue) -> frozenset[int] | None:
     return catalogue.reader.scopes(standing())
 
@@ -206,7 +192,6 @@ class _Walk:
         self.names: set[str] = set()
         self.led: dict[int, bool] = {}
         self.elsewhere = 0
-        self.alike: list[tuple[dict[str, Any], EdgeRow]] = []
 
     def reached(self, start: int, depth: int, limit: int) -> list[dict[str, Any]]:
         """Walk breadth first; each memory is named once, by the most telling edge of the round that found it."""
@@ -217,9 +202,7 @@ class _Walk:
             memories = {memory["id"]: memory for memory in self.catalogue.memories(self._admitted(list(steps)))}
             rim = list(memories)[: limit - len(found)]
             seen.update(steps)
-            reached = [(_found(memories[row], steps[row], distance), steps[row]) for row in rim]
-            self.alike += [one for one in reached if one[1].kind == "semantic"]
-            found += [record for record, _ in reached]
+            found += [_found(memories[row], steps[row], distance) for row in rim]
             if not rim:
                 break
             # Further on, names lead only to what names the same as the memory that was asked about; and of a cause

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,20 +23,15 @@ from memman.config.schedule import refuse_stopped
 from memman.hot.moment import end
 from memman.model.errors import UsageError
 from memman.model.plural import counted
-from memman.model.text import SHORT_ID
 from memman.model.worth import BOUND
-from memman.store.sqlite import index, keeping
-from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite import keeping
 
 if TYPE_CHECKING:
     from memman.store.sqlite.store import SqliteStore
     from memman.store.sqlite.unit import SqliteUnit
 
-# Lines of a memory's log that are looked at.
-_LINES = 10_000
 # What is told of each that is reinstated.
-_TOLD = ("text", "successor", "ends_at", "file_changed_at")
-_WHY = "the reinstatement was undone"
+_TOLD = ("text", "ends_at", "file_changed_at")
 
 
 @click.group(cls=Group)
@@ -171,63 +166,34 @@ def restore(place: Place, ids: Sequence[str]) -> Records:
 
 
 def _reinstated(records: Records) -> None:
-    undo = records[0]["undo"]
-    did(*("superseded again", "not reinstated") if undo else ("current again", "not superseded"))(records)
-    for one in [one for one in records if one["changed"] and not undo]:
+    did("current again", "not superseded")(records)
+    for one in [one for one in records if one["changed"]]:
         text(f"{short(one['successor'])}, which had replaced it, is kept too; `memman forget` removes it")
 
 
 @insights.verb(shows=_reinstated)
 @ids_argument
-@click.option("--undo", is_flag=True, help="Make them superseded again, as before.")
 @steadily
-def reinstate(place: Place, ids: Sequence[str], *, undo: bool = False) -> Records:
+def reinstate(place: Place, ids: Sequence[str]) -> Records:
     """Make superseded memories current again, with their original dates and source.
 
     The memories that replaced them are kept; `memman forget` removes those.
     """
-    refuse_stopped(place.data, "insights reinstate --undo" if undo else "insights reinstate")
+    refuse_stopped(place.data, "insights reinstate")
     with looking(place) as (catalogue, queue):
         memories = catalogue.memories(all_memories(ids, catalogue, queue, place.name))
-        before = [one | {"successor": _successor(catalogue, one), "was": _was(catalogue, one)} for one in memories]
-        if undo:
-            _check_in_force(catalogue, before)
+        heirs = {one["id"]: next((heir["uid"] for heir in catalogue.successors(one["id"])), None) for one in memories}
     now = now_ms()
     with writing(place) as store, store.unit() as unit:
-        done = {one["id"]: _undone(unit, one, now) if undo else unit.reinstate(one["id"], now) for one in before}
+        done = {one["id"]: unit.reinstate(one["id"], now) for one in memories}
     with looking(place) as (catalogue, _):
         return [
             veiled(
                 place,
                 catalogue.reader,
                 one["uid"],
-                {"id": one["uid"], "changed": done[one["id"]], "undo": undo} | {name: one[name] for name in _TOLD},
+                {"id": one["uid"], "changed": done[one["id"]], "successor": heirs[one["id"]]}
+                | {name: one[name] for name in _TOLD},
             )
-            for one in before
+            for one in memories
         ]
-
-
-def _undone(unit: "SqliteUnit", memory: dict[str, Any], now: int) -> bool:
-    """Close a memory as it was closed before it was reinstated."""
-    was = memory["was"]
-    heir = index.row_of(unit.db, was["superseded_by"]) if was else None
-    return bool(was and heir) and unit.supersede(memory["id"], heir or 0, now, was["valid_to"], _WHY)
-
-
-def _successor(catalogue: Catalogue, memory: dict[str, Any]) -> str | None:
-    return next((one["uid"] for one in catalogue.successors(memory["id"])), None)
-
-
-def _was(catalogue: Catalogue, memory: dict[str, Any]) -> dict[str, Any] | None:
-    """Return how a memory was closed before it was last reinstated, None where it never was."""
-    lines = catalogue.log(limit=_LINES, memory=memory["uid"])
-    said = next((line["before"] for line in lines if line["verb"] == "reinstate"), None)
-    return said if said and said.get("superseded_by") else None
-
-
-def _check_in_force(catalogue: Catalogue, memories: Records) -> None:
-    """Raise UsageError where what had taken a memory's place is not in force, so that nothing is closed for it."""
-    for one in (one for one in memories if one["was"] and one["status"] == "current"):
-        heirs = catalogue.memories([*catalogue.reader.located([one["was"]["superseded_by"]])])
-        if not heirs or heirs[0]["status"] != "current":
-            raise UsageError(f"what took the place of {one['uid'][:SHORT_ID]} is not in force any more")

@@ -136,7 +136,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "wonder": (),
 }
 # The same with an option that changes what they may do.
-MORE = {"doctor": ("--billable",), "forget": ("--undo",), "insights reinstate": ("--undo",), "scan": ("--fix",)}
+MORE = {"doctor": ("--billable",), "forget": ("--undo",), "scan": ("--fix",)}
 TEXTS = (
     "We deploy billing to Fly.io from the main branch.",
     "Redis caches the invoices of the billing service.",

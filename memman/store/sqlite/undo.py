@@ -23,7 +23,7 @@ INHERITED, CHANGED = "is still superseded, by what came after it", "was changed 
 # What a note is that nothing stored is left of, or ever came.
 _GONE = "('purged', 'undone')"
 # Verbs without a note that a session, or a time, is undone by.
-_DONE = f"verb IN ('forget', 'archive') OR verb = 'feedback' AND after ->> '$.why' IN {FEEDBACK}"
+_DONE = f"verb IN ('forget', 'archive', 'reinstate') OR verb = 'feedback' AND after ->> '$.why' IN {FEEDBACK}"
 _LATEST = 2**62
 
 
@@ -209,7 +209,7 @@ def of_drain(db: apsw.Connection, part: str) -> tuple[str, list[str]]:
 
 
 def since(db: apsw.Connection, moment: int) -> list[str]:
-    """Return the acts since a moment: notes that are stored, and what was forgotten and reported."""
+    """Return the acts since a moment: notes that are stored, and what was forgotten, reinstated and reported."""
     verbs = f"SELECT DISTINCT act FROM log WHERE ({_DONE}) AND at >= ?"
     return [*_notes(db, "at >= ?", moment), *(act for (act,) in db.execute(verbs, (moment,)))]
 

@@ -44,17 +44,6 @@ def test_causes_and_effects_are_called_so(box, told):
     assert f"because {cause} user, everywhere {CAUSE}" in " ".join(box.memman("show", told[EFFECT]).stdout.split())
 
 
-def test_what_says_the_same_or_otherwise_is_called_so(box, told):
-    """The judge is asked about what semantic edges lead to, and says nothing where it is not sure."""
-    assert related(box, told[LIMIT], "semantic")[AGAIN] == "says the same"
-    assert box.memman("graph", "link", told[LIMIT], told[EFFECT], "--type", "semantic").returncode == 0
-    assert related(box, told[LIMIT], "semantic")[EFFECT] == ""
-    said = box.remember(SPACES, session="later")
-    box.drain()
-    box.memman("graph", "link", said, told[TABS], "--type", "semantic")
-    assert related(box, told[TABS], "semantic")[SPACES] == "says otherwise"
-
-
 def test_what_was_approved_is_linked_as_a_drain_links(box):
     """The judge's vectors of a text that was held back lead to what it is alike."""
     box.remember(LIMIT, session="a")

@@ -24,7 +24,6 @@ REFUSED = {
     "forget --undo": ("forget", "--undo", "{id}"),
     "purge": ("purge", "{id}"),
     "insights reinstate": ("insights", "reinstate", "{id}"),
-    "insights reinstate --undo": ("insights", "reinstate", "--undo", "{id}"),
     "graph link": ("graph", "link", "{id}", "{id}"),
     "graph rebuild": ("graph", "rebuild"),
     "embed reembed": ("embed", "reembed"),
