@@ -17,9 +17,8 @@ from memman.embed import wordpiece
 from memman.embed.base import Vectors
 from memman.embed.static import IDEOGRAPHS, TABLE, ideograph
 from memman.judge import heads, retirement
-from memman.judge.chain import gaps
 from memman.judge.encoder import Encoder
-from memman.judge.heads import HEADS, PASTED, PERSONAL, STEERING, Head
+from memman.judge.heads import HEADS, PASTED, PERSONAL, STEERING, Head, gaps
 from memman.judge.retirement import LEAST, NOT, Retirement
 from memman.judge.surroundings import surroundings
 from memman.model.errors import ProviderMisconfigured

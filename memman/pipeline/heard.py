@@ -11,8 +11,7 @@ from memman.model.records import Note, Request
 from memman.pipeline.deobfuscate import plain
 from memman.pipeline.fidelity import parsed
 from memman.pipeline.noted import Said
-from memman.pipeline.passages import heard
-from memman.pipeline.speech import continued, prose
+from memman.pipeline.speech import continued, heard, prose
 
 # Characters of either side that are read, about 2,000 tokens: own words are seldom more.
 HEARD = 8_000

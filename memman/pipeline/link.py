@@ -98,7 +98,7 @@ _FEW, _SHARE, _MAYBE = 3, 0.05, 0.7
 
 
 def entity(reader: SqliteReader, subject: Subject) -> list[Edge]:
-    """Link each fact to the newest memories that name what it names, and to facts of its own note that do."""
+    """Link each fact to the newest memories, and facts of its own note, that name the same; rare names weigh more."""
     total = max(reader.count(), 1)
     edges: list[Edge] = []
     for n, place in enumerate(subject.ends):

@@ -22,9 +22,8 @@ from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import fact
 from memman.pipeline.fidelity import BOUNDS, Sentence, near_sentences, parsed
 from memman.pipeline.injection import steering
-from memman.pipeline.passages import SHOWN, heard
 from memman.pipeline.plan import Tools
-from memman.pipeline.speech import prose
+from memman.pipeline.speech import SHOWN, heard, prose
 from memman.pipeline.trust import told
 
 # What was said bears on a line where the judge, one way or the other, so surely takes the two for no strangers, and

@@ -171,8 +171,7 @@ class Providers:
         return MeteredLLM(model, self.ledger, *bounds, turn=turn)
 
     def _metered_embedder(self, settings: Settings) -> "Embedder":
-        from memman.embed.cache import CachedEmbedder
-        from memman.providers.meter import MeteredEmbedder
+        from memman.providers.meter import CachedEmbedder, MeteredEmbedder
 
         vectors = build.embedder(settings, self.http, self.local())
         if vectors is self.local():

@@ -5,13 +5,10 @@ candidates (words, meaning) → fuse → supersede → rescore → stand back �
 the same answer in the same order.
 """
 
-from memman.recall.candidates import candidates
-from memman.recall.collapse import SPARE, collapsed
-from memman.recall.evidence import weighed
-from memman.recall.fuse import fused
+from memman.recall.candidates import candidates, fused
 from memman.recall.gate import CLOSE, gated, outstanding
 from memman.recall.labels import IN_TIME, stood_back
-from memman.recall.order import ordered, with_causes
+from memman.recall.order import SPARE, collapsed, ordered, weighed, with_causes
 from memman.recall.rescore import rescored
 from memman.recall.supersede import current, doubted, newer_first, settled, with_newer
 

@@ -42,6 +42,9 @@ def exchange(path: str, place: str) -> Iterator[Callable[[], str]]:
 
     What is yielded puts the new content in force and returns where the old file is kept; until then more may be
     written to `new.db`, which must have a table: the lock is that of a copying which has not begun yet. Raises Busy.
+
+    No file is put in the place of another: whoever has it open stays with it, its log is never parted from it, and what
+    cuts the exchange short leaves all of the old or all of the new.
     """
     with TranslatedErrors(path), ExitStack() as stack:
         # To close any handle of a file frees all locks that this process has on it: this one is closed last.

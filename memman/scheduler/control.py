@@ -5,7 +5,7 @@ from memman.config.lockfile import held
 from memman.config.schedule import NOBODY, Schedule, refuse_stopped, ring
 from memman.model.errors import NoScheduler
 from memman.scheduler.adapter import elsewhere, left_alone, named
-from memman.scheduler.state import changing
+from memman.scheduler.setup import changing
 
 _NOBODY = "nothing starts drains here: run `memman scheduler install`"
 _UNTIMED = "drains are started by each write here, so there is no interval"

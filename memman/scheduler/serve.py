@@ -14,7 +14,7 @@ from memman.config.launcher import program
 from memman.config.schedule import SERVE, Schedule, bell_path, silence
 from memman.locks import alone
 from memman.model.errors import Busy, MemmanError
-from memman.scheduler.state import changing
+from memman.scheduler.setup import changing
 
 POLL = 0.1  # seconds between two looks at the bell
 REST = 1.0  # seconds after which a bell that cannot be silenced is heard again

@@ -1,14 +1,27 @@
 """Installing and removing what starts drains."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from memman.config.drain_by_write import SERVE_LOCK
 from memman.config.launcher import launcher_path, lay
 from memman.config.lockfile import held
 from memman.config.schedule import NOBODY, SERVE, WRITE, Schedule
+from memman.locks import alone
 from memman.model.errors import NoScheduler
 from memman.scheduler.adapter import ADAPTERS, Adapter, answering, elsewhere, left_alone
-from memman.scheduler.state import changing
+
+_PATIENCE = 20.0  # seconds; a change is some orders to a service manager
+_BUSY = "another `memman scheduler` command is running; try again"
+
+
+@contextmanager
+def changing(data: str) -> Iterator[Schedule]:
+    """Give the schedule to change, and to save before anybody hears of it. Raises Busy."""
+    with alone(data, "schedule.lock", _BUSY, _PATIENCE):
+        yield Schedule.load(data)
+
 
 _SILENT = "neither systemd nor launchd answers here"
 _WRITES = "each write starts a drain in the background, which exits when done"

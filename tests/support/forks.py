@@ -41,7 +41,7 @@ _BEFOREHAND = (
         "drain.worklog",
         "judge.embedder",
     ),
-    *("embed.cache", "commands.status", "hot.hook", "hot.recall", "hot.remember", "llm.builtin", "queue.ledger"),
+    *("providers.meter", "commands.status", "hot.hook", "hot.recall", "hot.remember", "llm.builtin", "queue.ledger"),
     *("store.sqlite.store", "secrets.matcher", "config.env", "recovery.recover"),
 )
 

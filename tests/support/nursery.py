@@ -46,7 +46,13 @@ _PRELOADED = (
     ),
     *("memman.drain.loop", "memman.upkeep.maintenance", "memman.upkeep.screen", "memman.upkeep.backfill"),
     *("memman.drain.worklog", "memman.queue.ledger", "memman.queue.emptied_store", "memman.recovery.backup"),
-    *("memman.llm.openai", "memman.llm.builtin", "memman.embed.remote", "memman.judge.embedder", "memman.embed.cache"),
+    *(
+        "memman.llm.openai",
+        "memman.llm.builtin",
+        "memman.embed.remote",
+        "memman.judge.embedder",
+        "memman.providers.meter",
+    ),
 )
 # Packages whose modules a verb imports when it is run.
 _WHOLE = (

@@ -16,13 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memman.judge.chain import Chain, gaps
-from memman.judge.heads import BUCKETS, HEADS, PASTED, PERSONAL, SCRIPTS, STEERING, Head, letters, script
+from memman.judge.heads import BUCKETS, HEADS, PASTED, PERSONAL, SCRIPTS, STEERING, Chain, Head, gaps, letters, script
 from memman.judge.judge import FOLDER, Judge
 from memman.judge.surroundings import surroundings
 from memman.llm.builtin.extract import extract
-from memman.pipeline.passages import passages
-from memman.pipeline.speech import own
+from memman.pipeline.speech import own, passages
 
 HERE = Path(__file__).parent
 SEEN = HERE.parent.parent / "bench/data"

@@ -22,7 +22,12 @@ class Silence(psycopg.OperationalError):
 
 
 class Patient(psycopg.Connection[tuple[Any, ...]]):
-    """Bears a silence of `silence_s`."""
+    """Waits for its server as long as something comes or goes, and bears a silence of `silence_s`.
+
+    TCP's own timers find a peer that is gone; one that acknowledges and says nothing, as a proxy before a server that
+    hangs, they do not. The driver asks every tenth of a second anyway, so this needs no timer of its own, nothing of
+    the server, and goes through any pooler.
+    """
 
     silence_s: float
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from memman.config.providers import EMBEDDERS
-from memman.embed.cache import CachedEmbedder
 from memman.embed.remote import BATCH, SHAPES, RemoteEmbedder
 from memman.http import Http, Policy
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable, Refused
 from memman.model.records import Fingerprint
+from memman.providers.meter import CachedEmbedder
 from tests.support.providers import DROP, GARBAGE_BODY, OK, TRUNCATED_BODY, Act, ScriptedProvider, status
 
 if TYPE_CHECKING:

@@ -33,8 +33,8 @@ REMEMBER = COMMON | frozenset(
 )
 SEARCH = frozenset(
     """
-    memman.recall memman.recall.candidates memman.recall.collapse memman.recall.confidence memman.recall.evidence
-    memman.recall.fuse memman.recall.gate memman.recall.hit memman.recall.labels memman.recall.order memman.recall.query
+    memman.recall memman.recall.candidates memman.recall.confidence memman.recall.gate memman.recall.hit
+    memman.recall.labels memman.recall.order memman.recall.query
     memman.recall.render memman.recall.rescore memman.recall.supersede
     memman.embed memman.embed.static memman.secrets
     memman.model.text memman.model.terms memman.store memman.store.sqlite memman.store.sqlite.nearness

@@ -6,12 +6,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memman.judge.chain import Chain, gaps
-from memman.judge.heads import BUCKETS, HEADS, PASTED, PERSONAL, SCRIPTS, STEERING, Head, letters, read, script
+from memman.judge.heads import (
+    BUCKETS,
+    HEADS,
+    PASTED,
+    PERSONAL,
+    SCRIPTS,
+    STEERING,
+    Chain,
+    Head,
+    gaps,
+    letters,
+    read,
+    script,
+)
 from memman.judge.judge import FOLDER, Judge
-from memman.pipeline import passages
-from memman.pipeline.passages import heard
-from memman.pipeline.speech import own
+from memman.pipeline import speech
+from memman.pipeline.speech import heard, own
 
 JUDGE = Judge()
 NAMES = {PERSONAL, PASTED, STEERING}
@@ -169,7 +180,7 @@ class _Says:
         return [int("tests" in text) for text in texts]
 
 
-@pytest.mark.parametrize("band", [passages.OWN, passages.MAYBE])
+@pytest.mark.parametrize("band", [speech.OWN, speech.MAYBE])
 @pytest.mark.parametrize("before", ["", "The build is slow.\n"])
 def test_an_order_is_not_the_users_wherever_it_stands(band, before):
     """What steers agents is in doubt as a message of its own, too, and where the judge takes it for typed."""
@@ -179,7 +190,7 @@ def test_an_order_is_not_the_users_wherever_it_stands(band, before):
 
 def test_of_one_passage_nothing_says_that_it_is_pasted():
     """A person who types one sentence has said it."""
-    assert heard(_Says(passages.PASTED), "The build is slow.") == ("The build is slow.", ())
+    assert heard(_Says(speech.PASTED), "The build is slow.") == ("The build is slow.", ())
 
 
 def test_an_order_in_a_pasted_report_is_not_the_users(box):

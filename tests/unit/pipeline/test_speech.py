@@ -3,8 +3,7 @@
 import pytest
 
 from memman.judge.judge import Judge
-from memman.pipeline.passages import heard
-from memman.pipeline.speech import LONGEST, continued, own, prose
+from memman.pipeline.speech import LONGEST, continued, heard, own, prose
 
 MAIL = """what do they want? the mail says:
 

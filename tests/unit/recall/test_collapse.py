@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memman.recall.collapse import collapsed
+from memman.recall.order import collapsed
 from tests.support import memories
 
 # Written for this test. The last seven of these say the same in other words, which no safe rule can tell.

@@ -10,8 +10,7 @@ from memman.embed.static import StaticTable
 from memman.hot.recall_session import RecallSession
 from memman.model.records import Draft, Fact
 from memman.recall import moments
-from memman.recall.candidates import POOL, candidates
-from memman.recall.fuse import fused
+from memman.recall.candidates import POOL, candidates, fused
 from memman.recall.moments import FOREVER, resolve
 from memman.recall.query import TIMELY, Query, timed, understood
 from memman.store.filters import Filters
