@@ -9,19 +9,15 @@ import apsw
 
 from memman.belief import FEEDBACK
 from memman.model import vocabulary
-from memman.model.text import SHORT_ID
 from memman.model.uid import new_uid
-from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
 from memman.store.records import KIND_OF, Parts, Record, body, named, state_of
 from memman.store.sqlite import record_log, rejected
 from memman.store.sqlite.index import (
     CONTENT,
     DECIDED,
-    DECIDED_KINDS,
     HOLDS,
     LISTS,
-    MANUAL,
     RECEIPT,
     RULE,
     STATE,
@@ -54,10 +50,8 @@ def take_over(db: apsw.Connection, statements: str) -> None:
         if (found := _OBJECT.search(statement)) and found[1] not in there:
             db.execute(statement)
     uids = dict(db.execute("SELECT id, uid FROM memory"))
-    done: list[Any] = db.execute(f"SELECT key, value FROM meta WHERE key GLOB '{vocabulary.UNDONE}*'").fetchall()
-    undos: dict[str, Parts] = {key.removeprefix(vocabulary.UNDONE): json.loads(value) for key, value in done}
-    changes = [*notes(db), *_learned(db), *_changed(db, uids, undos), *rules(db), *refused(db)]
-    changes = sorted((*changes, *_log(db, uids, undos)), key=lambda change: change[0])
+    changes = [*_notes(db), *_learned(db), *_rules(db), *_refused(db), *_log(db, uids)]
+    changes.sort(key=lambda change: change[0])
     db.execute("ALTER TABLE receipt DROP COLUMN changed")
     states = _told(changes)
     changes = sorted((*changes, *_left(db, uids, states)), key=lambda change: change[0])
@@ -75,7 +69,7 @@ def take_over(db: apsw.Connection, statements: str) -> None:
         db.execute("UPDATE meta SET value = ? WHERE key = ?", (f"{uids.get(int(row), '')} {since}", key))
 
 
-def notes(db: apsw.Connection) -> Iterator[Change]:
+def _notes(db: apsw.Connection) -> Iterator[Change]:
     """Yield what became of each note."""
     names = [name for (name,) in db.execute("SELECT name FROM pragma_table_info('receipt') WHERE name <> 'changed'")]
     for row in db.execute(f"SELECT {', '.join(names)} FROM receipt"):
@@ -98,59 +92,6 @@ def _learned(db: apsw.Connection) -> Iterator[Change]:
             how,
             {"set": {records.TEXT: _text(row), records.STATUS: status}} | said,
         )
-
-
-def _changed(db: apsw.Connection, uids: dict[int, str], undos: dict[str, Parts]) -> Iterator[Change]:
-    """Yield what notes and undos changed of other memories, so that an undo takes it back.
-
-    An earlier schema kept it as rows: table, key, values before and afterwards. An undo of an undo takes that back.
-    """
-    noted: list[Any] = db.execute("SELECT note, at, changed FROM receipt WHERE changed <> ''").fetchall()
-    for note, at, changed in noted:
-        for table, key, _, now in json.loads(changed):
-            uid, parts = _parts(table, key, now, uids)
-            if uid and parts:
-                yield at, note, uid, "settle", {"set": parts}
-    for undo, said in undos.items():
-        acts, told = _undone_by(undo, undos), dict[str, list[Parts]]()
-        for table, key, *sides in said["images"]:
-            uid, parts = _parts(table, key, sides[1], uids)
-            if not uid or not parts:
-                continue
-            if not acts:
-                yield said["at"], undo, uid, "settle", {"set": parts}
-            stood = told.setdefault(uid, [{}, {}])
-            if table == "memory":
-                stood[:] = [{"status": side[0], "superseded_by": uids.get(side[3])} for side in sides]
-        why = {"why": f"{said['what']}, undo {undo[-SHORT_ID:]}"}
-        for uid, (was, now) in told.items():
-            yield said["at"], undo, uid, "undo", {"acts": acts, "was": was, "now": now | why}
-
-
-def _undone_by(undo: str, undos: dict[str, Parts]) -> list[str]:
-    """Return the undos that an undo took back."""
-    return [other for other, one in undos.items() if one.get("undone") == undo]
-
-
-def _parts(table: str, key: list[Any], now: list[Any] | None, uids: dict[int, str]) -> tuple[str | None, Parts]:
-    """Return whom a row of an earlier schema is about, and what it says, None where it is no more."""
-    if table == "meta":
-        mark, _, uid = key[0].partition(":")
-        part = MARKS.get(mark + ":")
-        return uid, {part: _mark(part, now[0]) if now else None} if part else {}
-    uid, value = uids.get(key[0]), now and now[0]
-    if table == "memory" and now:
-        status = dict(zip(STATE, now, strict=True))
-        return uid, {records.STATUS: status | {"superseded_by": uids.get(status["superseded_by"])}}
-    if table == "freshness":
-        return uid, dict(zip((records.UNTIL, records.VERIFIED), now or (None, None), strict=True))
-    if table == "link":
-        kind, other, edge = vocabulary.EDGE_KINDS[key[1]], uids.get(key[2]), now or (0, MANUAL)
-        if other and (kind in DECIDED_KINDS or edge[1].startswith(MANUAL)):
-            said = {"weight": edge[0] / UNIT_WEIGHT, "detail": edge[1]} if now else None
-            return uid, {named(records.EDGE, kind, other): said}
-    part = {"evidence": records.EVIDENCE, "file": records.FILE}.get(table)
-    return uid, {named(part, *key[1:]): value} if part else {}
 
 
 def _mark(part: str, value: str) -> Any:
@@ -181,7 +122,7 @@ def _told(changes: list[Change]) -> dict[str, tuple[int, Parts]]:
 def _left(db: apsw.Connection, uids: dict[int, str], states: dict[str, tuple[int, Parts]]) -> Iterator[Change]:
     """Yield how each memory stands, where nothing tells of it."""
     for row in map(MemoryRow, db.execute(f"SELECT {MemoryRow.listed()} FROM memory ORDER BY id").fetchall()):
-        (at, told), now = states[row.uid], dict(parts_of(db, row, uids))
+        (at, told), now = states[row.uid], dict(_parts_of(db, row, uids))
         differs = {part: now.get(part) for part in (*told, *now) if told.get(part) != now.get(part)}
         if differs:
             yield max(at, row.recorded_at, row.retired_at or 0), "", row.uid, "take over", {"set": differs}
@@ -192,7 +133,7 @@ def _text(row: MemoryRow) -> Parts:
     return {name: kept[name] for name in (*CONTENT, *TIMES)} | {name: json.loads(kept[name]) for name in LISTS}
 
 
-def parts_of(db: apsw.Connection, row: MemoryRow, uids: Mapping[int, str]) -> Iterator[tuple[str, Any]]:
+def _parts_of(db: apsw.Connection, row: MemoryRow, uids: Mapping[int, str]) -> Iterator[tuple[str, Any]]:
     """Yield the parts of a memory's state, as its row and those beside it say; `uids` names memories by row."""
     kept = row.record()
     yield records.TEXT, _text(row)
@@ -220,7 +161,7 @@ def parts_of(db: apsw.Connection, row: MemoryRow, uids: Mapping[int, str]) -> It
         yield named(records.EDGE, kind, other), {"weight": weight / UNIT_WEIGHT, "detail": detail}
 
 
-def rules(db: apsw.Connection) -> Iterator[Change]:
+def _rules(db: apsw.Connection) -> Iterator[Change]:
     """Yield each rule."""
     names = (
         *("uid", "text", "tool", "pattern", "action", "memory", "made_at", "ends_at", "snoozed_until"),
@@ -233,31 +174,23 @@ def rules(db: apsw.Connection) -> Iterator[Change]:
         yield said["made_at"], "", uid, "take over", {"set": {RULE: said}}
 
 
-def refused(db: apsw.Connection) -> Iterator[Change]:
+def _refused(db: apsw.Connection) -> Iterator[Change]:
     """Yield each text that a person rejected, as its digest."""
     for digest, at in db.execute("SELECT lower(hex(digest)), at FROM rejected"):
         yield at, "", rejected.PREFIX + digest, "refuse", {"set": {rejected.PART: at}}
 
 
-def _log(db: apsw.Connection, uids: dict[int, str], undos: dict[str, Parts]) -> Iterator[Change]:
-    """Yield what the log told, each verb of a person or agent as an act of its own."""
+def _log(db: apsw.Connection, uids: dict[int, str]) -> Iterator[Change]:
+    """Yield what the log told, each verb of a person or agent, and each undo, as an act of its own.
+
+    What was undone then stands as it is, and is not undone again: an earlier schema kept that as rows.
+    """
     acts: dict[tuple[int, str], str] = {}
     for at, verb, memory, note, *sides in db.execute("SELECT at, verb, memory, note, before, after FROM log_before"):
         if verb in KIND_OF and verb not in {"add", "hold"}:
             was, now = (_renamed(json.loads(side or "{}"), uids) for side in sides)
-            act, more = note or acts.setdefault((at, verb), new_uid(at)), dict[str, Any]()
-            if memory in undos and not undos[memory].get("named"):
-                act, more = memory, _undo(db, memory, undos)
-            yield at, act, memory, verb, {"was": was, "now": now, **more}
-
-
-def _undo(db: apsw.Connection, uid: str, undos: dict[str, Parts]) -> Parts:
-    """Return what an undo did, as later ones name it."""
-    said = undos[uid]
-    hidden = [key[0] for table, key, _, now in said["images"] if table == "memory" and now and now[0] == "forgotten"]
-    notes = db.execute(f"SELECT DISTINCT note FROM memory WHERE id {LISTED} AND note <> ''", (id_list(hidden),))
-    kept = {name: said.get(name) for name in ("what", "did", "notes", "put")}
-    return {**kept, "acts": _undone_by(uid, undos) or [note for (note,) in notes]}
+            act = memory if verb == "undo" else note or acts.setdefault((at, verb), new_uid(at))
+            yield at, act, memory, verb, {"was": was, "now": now}
 
 
 def _renamed(side: Parts, uids: dict[int, str]) -> Parts:

@@ -1,4 +1,4 @@
-"""A store of an earlier schema taken over: it stands as before, its log tells why, and what was done can be undone."""
+"""A store of an earlier schema taken over: it stands as before, and its log tells why."""
 
 import json
 import lzma
@@ -174,61 +174,3 @@ def test_who_only_reads_a_store_takes_it_over_too(path):
         with closing(SqliteReader.open(path)) as reader:
             assert len(undo.listed(reader.db)) == 3
             assert reader.located([BACK])
-
-
-def status(store, memory):
-    """Return how a memory stands, and by what it was superseded."""
-    sql = "SELECT status, (SELECT uid FROM memory n WHERE n.id = m.superseded_by) FROM memory m WHERE uid = ?"
-    return store.db.execute(sql, (memory,)).fetchone()
-
-
-def test_what_was_done_before_can_be_undone(path):
-    """Notes, undos, and what a session forgot and reported are taken back, and nothing else changes."""
-    store = SqliteStore(path)
-    redis, valkey = "d818964cb33c0c576fd9", "1dd5458251faaaac3b99"
-    assert (status(store, redis), status(store, UNDONE)[0]) == (("superseded", valkey), "forgotten")
-    undos = [(one["what"], one["acts"], one["undone"]) for one in undo.listed(store.db).values()]
-    assert undos == [
-        ("undo a2d2fff1", [FIRST_UNDO], ""),
-        ("note n6", ["n6"], SECOND_UNDO),
-        ("note n3", ["n3"], ""),
-    ]
-    assert undo.of_session(store.db, "s9") != undo.of_session(store.db, "s3")
-    done = ("01a224f164487e5ba5447f77a2d2fac8", "n4", UNDO, *undo.of_session(store.db, "s9"))
-    with store.unit() as unit:
-        changed = undo.take_back(unit, (*done, *undo.of_session(store.db, "s3")), AT * 2, "asked")
-    tabs, staging, kamal = "2cf6133c4494e91230ef", "db9bbb87c47fa7c0edb7", "b05656c87a1ba572cedf"
-    assert {one.uid for one in changed} == {redis, valkey, UNDONE, FORGOTTEN, tabs, staging, kamal}
-    assert status(store, redis) == status(store, UNDONE) == status(store, FORGOTTEN) == ("current", None)
-    assert status(store, valkey) == ("forgotten", None)
-    for table in ("evidence", "file", "freshness WHERE memory = 4", "mark WHERE maybe"):
-        assert store.db.execute(f"SELECT count(*) FROM {table}").get == 0
-    decided = f"SELECT src, dst, detail FROM link WHERE {index.DECIDED}"
-    assert list(store.db.execute(decided)) == [(1, 4, "manual: by hand")]
-    store.close()
-
-
-def test_an_undo_that_was_undone_can_be_made_again(path):
-    """What a note did can be taken back as before, and the history of each memory tells of both undos."""
-    store = SqliteStore(path)
-    told = "SELECT after ->> '$.status', after ->> '$.why' FROM log WHERE verb = 'undo' AND memory = ? ORDER BY at"
-    assert list(store.db.execute(told, (PORT,))) == [
-        ("current", "note n6, undo a2d2fff1"),
-        ("superseded", "undo a2d2fff1, undo a2d2fff2"),
-    ]
-    replaced, holds = (("superseded", BACK), "current"), (("current", None), "forgotten")
-    act = "n6"
-    for stands in (holds, replaced, holds):  # the note is undone, that is, and that again
-        left = {}
-        with store.unit() as unit:
-            undo.take_back(unit, [act], AT * 2, "asked", left)
-            undo.keep(unit, AT * 2, "that", "it", acts=[act])
-            act = unit.act
-        assert ((status(store, PORT), status(store, BACK)[0]), left) == (stands, {})
-    with store.unit() as unit:
-        undo.take_back(unit, [act], AT * 2, "asked")
-    assert (status(store, PORT), status(store, BACK)[0]) == replaced
-    with store.unit() as unit:
-        undo.take_back(unit, [SECOND_UNDO], AT * 2, "asked")
-    assert (status(store, PORT), status(store, BACK)[0]) == holds
-    store.close()
