@@ -12,6 +12,9 @@ came from a tool or the web. What a source may do by itself (`allowed`):
 | be said again after a rejection  | yes  | no    | no   | no     | no   | no  |
 | replace what is not stored yet   | yes  | no    | no   | no     | no   | no  |
 
+What a commit or a file says is told at a prompt if it is on record: the machine's own git user wrote it, or a person
+vouches for its repository. It stays a file's word, told behind what people said.
+
 What only an agent has said is `lone`, until the user, or an independent session, says the same, or a person approves,
 verifies or protects it. What a newer statement does to an older one that it would end (`effect`):
 
@@ -59,6 +62,8 @@ UNWANTED = "unwanted"
 # Evidence of how it was said: in a prompt, where the user may have pasted it, or the user tells what others say. And
 # what it is labelled.
 PROMPTED, REPORTED = "prompted", "reported"
+# Evidence that a file's word is told at a prompt: the user wrote the commit that says it, or a person vouches for it.
+RECORDED = "recorded"
 SAID_AS = {PROMPTED: "in a prompt, perhaps pasted", REPORTED: "reported by the user"}
 
 # What a verdict says of a newer statement and an older one.
@@ -68,9 +73,9 @@ ENDING = (UPDATE, DELETE)
 ENDS, MAY_END, STANDS_BEFORE = "ends", "may end", "stands before"
 CONTRARY = CONTRADICTS, MAY_CONTRADICT = "contradicts", "may contradict"
 
-# How a memory stands, the best first: it holds, only an agent says so, it is uncertain, nobody trusted said it, it is
-# past its end. Unasked a model is told what is no worse than uncertain.
-HOLDS, LONE, UNCERTAIN, UNTRUSTED, ENDED = range(5)
+# How a memory stands, the best first: it holds, only an agent says so, it is uncertain, it is on record, nobody trusted
+# said it, it is past its end. Unasked a model is told what is no worse than uncertain, at a prompt what is on record.
+HOLDS, LONE, UNCERTAIN, ON_RECORD, UNTRUSTED, ENDED = range(6)
 
 # Most that reliability adds to a hit's score or takes from it, as a share of the score.
 CLAMP = 0.05
@@ -189,7 +194,7 @@ def standing(one: Statement, now: int, *, doubted: bool = False) -> int:
     if one.ends_at is not None and one.ends_at <= now:
         return ENDED
     if not allowed(one.source, UNASKED):
-        return UNTRUSTED
+        return ON_RECORD if one.source == FILE and RECORDED in one.evidence else UNTRUSTED
     if doubted or (one.lone and PROMPTED in one.evidence):
         return UNCERTAIN
     return LONE if one.lone else HOLDS

@@ -16,6 +16,7 @@ OWN = Path(__file__).parent / "tasks.jsonl"
 # Of a policy in words: the share of them that has to stand before the model.
 HALF = 0.5
 _MARKED = re.compile(r"superseded|replaced by|stands behind|past its end|\bagainst [0-9a-f]")
+_NEWER = re.compile(r"newer than ([0-9a-f]+)")
 _STOP = frozenset(
     """a all an and any are as at be by each for from if in is it its must never no not of on only or per than that the
     then this to was when with""".split()
@@ -71,7 +72,9 @@ class Task:
 
     def unmarked(self, text: str) -> list[str]:
         """Return the lines of a text that state what was superseded, and are not marked."""
-        return [line for line in _matching(text, self.stale) if not _MARKED.search(line) and not self.stands(line)]
+        outdated = {*_NEWER.findall(text)}
+        lines = [line for line in _matching(text, self.stale) if not _MARKED.search(line) and not self.stands(line)]
+        return [line for line in lines if line.partition(" ")[0] not in outdated]
 
     def abroad(self, text: str) -> list[str]:
         """Return the lines of a text that state what only holds elsewhere."""

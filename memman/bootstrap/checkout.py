@@ -8,6 +8,7 @@ from functools import cached_property
 
 from memman.config.repository import Repository
 from memman.model.errors import UsageError
+from memman.model.vocabulary import RECORD
 
 # Seconds that git may take, bytes of a file that is read.
 _LIMIT, _LARGEST = 60, 262_144
@@ -21,6 +22,8 @@ _ENVIRONMENT = {
     "LC_ALL": "C",
 }
 _FIELDS = ("%H", "%ct", "%an <%ae>", "%s", "%b", "")
+# Scopes of git's settings that no repository brings along.
+_OURS, _OWN_ROW = ("global", "system"), 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +40,22 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """A tracked file as it was committed last: its text, in which commit and when."""
+    """A tracked file as it was committed last: its text, in which commit, when and by whom."""
 
     path: str
     text: str
     commit: str
     at: int
+    author: str
 
 
 @dataclass
 class Checkout:
-    """A work tree, of which the newest `most` commits are read."""
+    """A work tree, of which the newest `most` commits are read; with `vouched` all its authors are as the user."""
 
     place: Repository
     most: int
+    vouched: bool = False
     _texts: dict[str, Tracked] = field(default_factory=dict)
 
     @cached_property
@@ -77,29 +82,53 @@ class Checkout:
         changed = self._changed(paths)
         found = []
         for path in paths:
-            commit, at = changed.get(path, ("", 0))
+            commit, at, author = changed.get(path, ("", 0, ""))
             text = self._git("cat-file", "blob", f"HEAD:{path}")
             if commit and len(text) <= _LARGEST:
-                found.append(Tracked(path, text, commit, at))
+                found.append(Tracked(path, text, commit, at, author))
         return found
 
-    def _changed(self, paths: Iterable[str]) -> dict[str, tuple[str, int]]:
-        """Return which commit changed each path last, and when."""
-        asked = ("--format=%x01%H %ct", "--name-only", "-z", "--no-renames", "--diff-merges=first-parent", "--", *paths)
-        found: dict[str, tuple[str, int]] = {}
+    def channel(self, author: str) -> str:
+        """Return how what a commit of an author says arrives: on record where it is the user's, or vouched for."""
+        return RECORD if self.vouched or author.endswith(self._own) else "note"
+
+    @cached_property
+    def _own(self) -> tuple[str, ...]:
+        """How the user's authors end: by their own settings, in a work tree that somebody has committed in.
+
+        A clone brings commits in anybody's name, and an archive settings, but no clone a log of what was done here.
+        """
+        if not self._git("log", "--walk-reflogs", "--grep-reflog=^commit", "--max-count=1", "--format=%H", fails=True):
+            return ()
+        said = self._git("config", "--show-scope", "--get-regexp", r"^user\.email$", fails=True)
+        rows = (row.replace("\t", " ").split() for row in said.split("\n"))
+        return tuple(f"<{row[2]}>" for row in rows if len(row) == _OWN_ROW and row[0] in _OURS)
+
+    def _changed(self, paths: Iterable[str]) -> dict[str, tuple[str, int, str]]:
+        """Return which commit changed each path last, when, and by whom."""
+        asked = (
+            "--format=%x01%H %ct <%ae>",
+            "--name-only",
+            "-z",
+            "--no-renames",
+            "--diff-merges=first-parent",
+            "--",
+            *paths,
+        )
+        found: dict[str, tuple[str, int, str]] = {}
         for row in self._git("--literal-pathspecs", "log", *asked).split("\x01")[1:]:
             head, *names = row.replace("\n", "\0").split("\0")
-            commit, _, at = head.partition(" ")
+            commit, at, author = head.split(" ", 2)
             for name in filter(None, names):
-                found.setdefault(name, (commit, int(at) * 1000))
+                found.setdefault(name, (commit, int(at) * 1000, author))
         return found
 
-    def _git(self, *args: str) -> str:
+    def _git(self, *args: str, fails: bool = False) -> str:
         kept = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ} | _ENVIRONMENT
         settings = [word for one in _SETTINGS for word in ("-c", one)]
         command = ("git", "--no-pager", "-C", self.place.root, *settings, *args)
         try:
-            done = subprocess.run(command, env=kept, capture_output=True, timeout=_LIMIT, check=True)  # noqa: S603 - git
+            done = subprocess.run(command, env=kept, capture_output=True, timeout=_LIMIT, check=not fails)  # noqa: S603 - git
         except subprocess.CalledProcessError as error:
             why = error.stderr.decode(errors="replace").strip().partition("\n")[0]
             raise UsageError(f"git could not read {self.place.root} ({why})") from error

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from memman.belief import FILE
 from memman.bootstrap.checkout import Checkout, Tracked
@@ -46,7 +47,8 @@ def decisions(checkout: Checkout, judge: Judge | None) -> Iterator[Item]:
     """Yield what decision records decided, of those that hold still."""
     paths = [path for path in checkout.paths if _is_record(path)]
     for file in checkout.files(sorted(paths)[-_MOST_RECORDS:]):
-        yield from (_item(file, text) for text in _decided(file.text, judge))
+        channel = checkout.channel(file.author)
+        yield from (replace(_item(file, text), channel=channel) for text in _decided(file.text, judge))
 
 
 def guides(checkout: Checkout, judge: Judge | None) -> Iterator[Item]:

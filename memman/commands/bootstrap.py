@@ -21,8 +21,10 @@ from memman.config.ignore import ignored
 from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import here, label
+from memman.judge.judge import Judge
 from memman.model.errors import UsageError
 from memman.model.plural import counted
+from memman.model.vocabulary import RECORD
 from memman.pipeline.injection import steering
 from memman.portable import notes
 from memman.portable.incoming import Item
@@ -40,8 +42,8 @@ _COMMITS, _SAMPLES = 1_000, 2
 class Learned:
     """What a repository says that is new here, by source, and what it costs to learn it.
 
-    `scanned` is how many commits were read, `left` why others stay out, `held` how many read as attacks, `model` who
-    is asked, '' for nobody, and `tokens` how long the notes are.
+    `scanned` is how many commits were read, `left` why others stay out, `held` how many read as attacks, `records` how
+    many agents are told at a prompt, `model` who is asked, '' for nobody, and `tokens` how long the notes are.
     """
 
     repository: str
@@ -51,6 +53,7 @@ class Learned:
     samples: dict[str, list[str]]
     left: dict[str, int]
     held: int
+    records: int
     tokens: int
     notes: dict[str, Item] = field(default_factory=dict, repr=False)
 
@@ -66,6 +69,7 @@ class Learned:
     "--commits", type=click.IntRange(0, 1_000_000), default=_COMMITS, show_default=True, help="Newest commits to read."
 )
 @click.option("--only", multiple=True, type=click.Choice(NAMES), help="Read this source alone; may be repeated.")
+@click.option("--vouch", is_flag=True, help="Have agents told at a prompt also what others committed here.")
 @json_option
 def bootstrap(
     place: Place,
@@ -73,17 +77,18 @@ def bootstrap(
     commits: int = _COMMITS,
     only: tuple[str, ...] = (),
     *,
+    vouch: bool = False,
     dry_run: bool = False,
     as_json: bool = False,
 ) -> None:
     """Learn what a repository's history, documents and earlier sessions say.
 
-    PATH is a folder of a git repository; default: this one. Run again, it adds what is new. What a file or a commit
-    says is never told to a model unasked, only recalled.
+    PATH is a folder of a git repository; default: this one. Run again, it adds what is new. What your own commits and
+    decision records say is told to agents at a prompt that it bears on, as a record; all else is only recalled.
 
     Example: memman bootstrap --dry-run
     """
-    found = read(place, path, commits, only, look=dry_run)
+    found = read(place, path, commits, only, look=dry_run, vouch=vouch)
     told = [*_told(found)]
     count = len(found.notes)
     if count and not dry_run:
@@ -98,7 +103,9 @@ def bootstrap(
         text(f"queued {counted(count, 'note')}; a drain makes memories of them: `memman status`")
 
 
-def read(place: Place, path: str, commits: int, only: tuple[str, ...], *, look: bool = False) -> Learned:
+def read(
+    place: Place, path: str, commits: int, only: tuple[str, ...], *, look: bool = False, vouch: bool = False
+) -> Learned:
     """Read a repository; return what is new here, with a `look` also what reads as an attack.
 
     Raises UsageError where there is none, UnknownStore.
@@ -112,7 +119,7 @@ def read(place: Place, path: str, commits: int, only: tuple[str, ...], *, look: 
         raise UsageError(f"nothing of this repository is to be remembered: {why}")
     expected(place)
     settings = Settings.load(place.data, place.name)
-    judge, checkout = builtin_llm(settings).judge, Checkout(found, commits)
+    judge, checkout = builtin_llm(settings).judge, Checkout(found, commits, vouch)
     whose = here(place.data, found, found.root).repository
     fresh, left, new = dict[str, Item](), Counter[str](), dict[str, int]()
     samples: dict[str, list[str]] = {}
@@ -120,7 +127,8 @@ def read(place: Place, path: str, commits: int, only: tuple[str, ...], *, look: 
         if (only and source.name not in only) or (source.name == "transcripts" and capture(settings) == "off"):
             continue
         items = (replace(item, text=legible(item.text), repository=whose) for item in source.read(checkout, judge))
-        added, out = notes.sorted_out(place.data, place.name, place.path, "bootstrap", [*items], purged=False)
+        read_here = _on_record(judge, [*items])
+        added, out = notes.sorted_out(place.data, place.name, place.path, "bootstrap", read_here, purged=False)
         added = {uid: item for uid, item in added.items() if uid not in fresh}
         fresh |= added
         left.update(out)
@@ -136,9 +144,19 @@ def read(place: Place, path: str, commits: int, only: tuple[str, ...], *, look: 
         samples=samples,
         left=dict(left),
         held=sum(map(bool, steering(judge, doubtful))),
+        records=sum(item.channel == RECORD for item in fresh.values()),
         tokens=sum(tokens(item.text) for item in fresh.values()),
         notes=dict(sorted(fresh.items(), key=lambda pair: pair[1].at)),
     )
+
+
+def _on_record(judge: Judge | None, items: list[Item]) -> list[Item]:
+    """Return items of which none is on record that may be an order to agents, as far as the judge can tell."""
+    texts = [item.text for item in items if item.channel == RECORD]
+    fine = {text for text, band in zip(texts, judge.steering(texts), strict=True) if not band} if judge else set()
+    return [
+        replace(item, channel="note") if item.channel == RECORD and item.text not in fine else item for item in items
+    ]
 
 
 def _told(found: Learned) -> Iterator[str]:
@@ -150,6 +168,8 @@ def _told(found: Learned) -> Iterator[str]:
         yield f"  {count:5} {whats[name]}"
         yield from (f"          for example: {' '.join(said.split())[:160]}" for said in found.samples[name])
     yield from (f"left out, {why}: {count}" for why, count in found.left.items() if count)
+    if found.records:
+        yield f"{found.records} are your own, or vouched for: agents are told of them where a prompt is about them"
     if found.held:
         yield f"{found.held} of these, or more, will be held back for review: they read as attacks"
     if found.model:

@@ -20,6 +20,7 @@ from memman.model.errors import ForPeople
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance
 from memman.model.text import SHORT_ID
 from memman.model.uid import memory_uid
+from memman.model.vocabulary import REMEMBERED
 from memman.queue.notes import Queue
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def forgotten(place: Place, parts: Sequence[str]) -> Records:
     with closing(Queue(place.data)) as notes:
         for uid in waiting:
             notes.drop(uid)
-    turns = [row for row in waiting.values() if row["channel"] != "note"]
+    turns = [row for row in waiting.values() if row["channel"] not in REMEMBERED]
     return done + [{"id": row["uid"], "kind": "note", "text": row["text"], "changed": True} for row in turns]
 
 
@@ -122,7 +123,7 @@ def _check_agent(
     place: Place, catalogue: "Catalogue", memories: Sequence[int], waiting: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """Raise ForPeople where an agent would forget what is protected, a turn, or more than FORGETS_A_SESSION."""
-    if turn := next((row for row in waiting.values() if row["channel"] != "note" or row["damaged"]), None):
+    if turn := next((row for row in waiting.values() if row["channel"] not in REMEMBERED or row["damaged"]), None):
         short = turn["uid"][-SHORT_ID:]
         raise ForPeople(
             f"{short} waits to be read and cannot be brought back: only a person drops it, `memman forget {short}` in"
@@ -177,7 +178,7 @@ def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
     names = tuple(row["entities"].split("\n")) if row["entities"] else ()
     stamped = (row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
     note = Note(row["uid"], row["store"], row["text"], row["queued_at"], provenance=Provenance(*stamped))
-    spoken = row["channel"] == "note" and not row["damaged"]
+    spoken = row["channel"] in REMEMBERED and not row["damaged"]
     if not unit.receipt(note, now, "forgotten", int(spoken)) or not spoken:
         return
     fact = Fact(note.text, row["category"] or "fact", row["importance"] or DEFAULT_IMPORTANCE, names)

@@ -1,12 +1,12 @@
 """Recall with what a prompt says: the hits that clearly bear on it, and that the session has not been shown.
 
 What tools or the web said is not put before a model unasked, nor what is past its end, nor what no drain has judged
-but for the user's notes.
+but for the user's notes. Of what files and commits say only what is on record is, behind what people said.
 """
 
 import time
 
-from memman.belief import UNCERTAIN
+from memman.belief import ON_RECORD, UNCERTAIN
 from memman.config.places import reach_path, store_path
 from memman.hot.frame import framed, harmless
 from memman.hot.passages import lookups, question
@@ -37,7 +37,9 @@ _CLOSE = 12
 # How sure recall must be of what the first prompt is told, and how much of the prompt is looked up as a whole.
 FIRST_SURE = 0.1
 _FIRST_LOOKED_AT, _FIRST_LONGEST = 24, 1_200
-# Of so many talks it is told all that they left, so many memories of each.
+# Of the lines and tokens, one in so many is for what is on record.
+_RECORDS = 2
+# Of so many talks, and so many commits, it is told all that they left, so many memories of each talk.
 _TALKS, _THREAD = 2, 8
 # Bytes read of a prompt: of its beginning, and of its end.
 READ = (12_288, 4_096)
@@ -84,17 +86,24 @@ def _age(data: str, store: str) -> str:
 
 
 def _written(hits: "Iterable[Hit]", head: str, budget: int, most: int) -> dict[str, str]:
-    """Return the lines of the first hits, by uid, as many as the budget has room for."""
+    """Return the lines of the first hits, by uid, as many as the budget has room for; what is on record comes last."""
     now = time.time_ns() // 1_000_000
     left = budget - tokens(framed(head, ()))
+    room, places = left // _RECORDS, most // _RECORDS
     lines: dict[str, str] = {}
+    records: dict[str, str] = {}
     for hit in hits:
         text = harmless(line(hit, now))
-        left -= tokens(text)
-        if left < 0 or len(lines) == most:
+        cost = tokens(text)
+        if hit.standing == ON_RECORD:
+            if cost > min(room, left) or len(records) == places:
+                continue
+            room -= cost
+        if cost > left or len(lines) + len(records) == most:
             break
-        lines[hit.row.uid] = text
-    return lines
+        left -= cost
+        (records if hit.standing == ON_RECORD else lines)[hit.row.uid] = text
+    return lines | records
 
 
 def _bearing_on_work(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
@@ -102,21 +111,29 @@ def _bearing_on_work(data: str, store: str, here: "Here", said: str) -> "list[Hi
     recalls = RecallSession(data, store, waiting_of="user")
     filters = Filters(every=True, here=here, inside=True)
     hits = recalls.hits(said[:_FIRST_LONGEST], filters, _FIRST_LOOKED_AT, close=_CLOSE)
-    sure = [hit for hit in hits if hit.confidence >= FIRST_SURE and hit.standing <= UNCERTAIN]
+    sure = [hit for hit in hits if hit.confidence >= FIRST_SURE and hit.standing <= ON_RECORD]
     told = _threads(recalls.reader, sure, here) if recalls.reader else sure
     recalls.close()
     return newer_first(told)
 
 
 def _threads(reader: "SqliteReader", hits: "list[Hit]", here: "Here") -> "list[Hit]":
-    """Put behind each hit what else its talk left that holds here, the newest first, of the first few talks."""
+    """Put behind each hit what else its talk left that holds here, the newest first, of the first few talks.
+
+    Behind what is on record stands what else its commit says, in order: its first sentence tells mostly what was wrong.
+    """
     told = {hit.row.uid: hit for hit in hits}
     scopes = reader.scopes(here, inside=True)
     placed: list[Hit] = []
     talks = dict.fromkeys(hit.row.origin for hit in hits if hit.row.origin[:1] not in ("", "@"))
     left = [*talks][:_TALKS]
+    records = 0
     for hit in hits:
-        placed.append(hit)
+        if hit.standing == ON_RECORD and records < _TALKS and hit not in placed:
+            records += 1
+            of_it = _holding(reader, reader.of_record(hit.id), scopes, ON_RECORD)[::-1]
+            placed += [told.get(one.row.uid, one.having(confidence=hit.confidence)) for one in of_it]
+        placed += [hit] * (hit not in placed)
         if hit.row.origin in left:
             left.remove(hit.row.origin)
             thread = _holding(reader, reader.newest_of(hit.row.origin, _THREAD), scopes)
@@ -133,11 +150,13 @@ def recalled(data: str, store: str, here: "Here", uids: "list[str]") -> dict[str
     return _written(hits, "", BUDGET, 1)
 
 
-def _holding(reader: "SqliteReader", ids: "Iterable[int]", scopes: "frozenset[int] | None") -> "list[Hit]":
+def _holding(
+    reader: "SqliteReader", ids: "Iterable[int]", scopes: "frozenset[int] | None", least: int = UNCERTAIN
+) -> "list[Hit]":
     """Return those of these memories that hold now in one of these scopes, the newest first."""
     rows = reader.shown_rows(sorted(reader.filtered(ids, Filters(scopes=scopes)), reverse=True))
     hits = labelled(reader, [Hit(row, score=0.0, confidence=1.0) for row in rows], time.time_ns() // 1_000_000)
-    return [hit for hit in hits if hit.standing <= UNCERTAIN]
+    return [hit for hit in hits if hit.standing <= least]
 
 
 def _hits(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
@@ -146,7 +165,7 @@ def _hits(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
     recalls = RecallSession(data, store, waiting_of="user")
     for passage in filter(telling, lookups(recalls.reader, said)):
         found = recalls.hits(passage, Filters(every=True, here=here, inside=True), _LOOKED_AT, close=_CLOSE)
-        found = [hit for hit in found if hit.standing <= UNCERTAIN]
+        found = [hit for hit in found if hit.standing <= ON_RECORD]
         known = {hit.row.uid: hit for hit in found}
         newer = {hit.via[1]: hit for hit in found if hit.via}
         kept = bearing(found, passage)

@@ -50,9 +50,9 @@ class Note:
 
     In a `channel` of 'turn', `text` is the user's words and `reply` the agent's last message, in one of
     'compact' `text` is the agent's own summary of a session, in one of 'noted' `text` is a line that the agent's answer
-    ended with and `reply` what was said before it (memman.hot.session). `shown` holds the uids of
-    memories that the session had been shown: what repeats them is no news. `overtaken` says that
-    a later note of its store went through before it.
+    ended with and `reply` what was said before it (memman.hot.session), in one of 'record' `text` is what a commit
+    says. `shown` holds the uids of memories that the session had been shown: what repeats them is no news. `overtaken`
+    says that a later note of its store went through before it.
     """
 
     uid: str

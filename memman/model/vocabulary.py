@@ -36,6 +36,11 @@ STATUSES = ("current", "superseded", "forgotten", "review")
 # Memories that nothing but a person's look at them finds: retired ones, and those held back until a person approves.
 HIDDEN = ("forgotten", "review")
 
+# Channels of a note that is to be kept as it is: what somebody asked to be remembered, and what is on record in a
+# repository's history (memman.belief).
+RECORD = "record"
+REMEMBERED = ("note", RECORD)
+
 # Store setting, by note: which memory, and since when, replaces a note that is not stored yet.
 REPLACED = "replaced:"
 # Store setting: which store of which server this is, as JSON (the server, the number there, our role, what we may do).

@@ -13,6 +13,7 @@ from memman.belief import (
     ENDING,
     ENDS,
     PROMPTED,
+    RECORDED,
     REPORTED,
     SAID,
     STANDS_BEFORE,
@@ -29,7 +30,7 @@ from memman.model.answer import answering, said
 from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, Verdict
 from memman.model.text import without_questions
 from memman.model.uid import memory_uid
-from memman.model.vocabulary import BUILTIN, REPLACED
+from memman.model.vocabulary import BUILTIN, RECORD, REPLACED
 from memman.pipeline.about_shown import objected
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
@@ -121,12 +122,7 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
         _date(unit, plan, n, rows[n], now)
         unit.tie(rows[n], ready.files[n], now)
     _confirm(tools, unit, plan, known, ready.files, now)
-    for n in fresh:
-        for kind in _statement(plan, n).evidence:
-            unit.bear_out(rows[n], kind, plan.note.provenance.session, now)
-    for memory, session in ready.pieces:
-        if memory >= 0 or -1 - memory in rows:
-            unit.bear_out(memory if memory >= 0 else rows[-1 - memory], SAID, session, now)
+    _bear_out(unit, plan, fresh, rows, ready.pieces, now)
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
     if tools.judge:
         put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
@@ -142,6 +138,22 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
         stats = CosineStats.of(tools.reader, fingerprint).with_samples(plan.samples)
         unit.set_meta(key(fingerprint), json.dumps(astuple(stats)))
     return Outcome(tuple(memory_uid(plan.note.uid, n) for n in fresh), retired, len(known))
+
+
+def _bear_out(
+    unit: SqliteUnit, plan: Plan, fresh: Sequence[int], rows: Mapping[int, int], pieces: Sequence[Piece], now: int
+) -> None:
+    """Keep how each fact was said, whose session bears out what, and which commit says what is on record."""
+    whence = plan.note.provenance
+    for n in fresh:
+        for kind in _statement(plan, n).evidence:
+            unit.bear_out(rows[n], kind, whence.session, now)
+    for n, row in rows.items() if plan.note.channel == RECORD else ():
+        if not plan.facts[n].left_of:
+            unit.bear_out(row, RECORDED, whence.commit, now)
+    for memory, session in pieces:
+        if memory >= 0 or -1 - memory in rows:
+            unit.bear_out(memory if memory >= 0 else rows[-1 - memory], SAID, session, now)
 
 
 def _corrected(tools: Tools, unit: SqliteUnit, plan: Plan, memories: Sequence[int], now: int) -> Iterator[int]:

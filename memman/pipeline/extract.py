@@ -10,6 +10,7 @@ from memman.llm.builtin.markdown import blocks
 from memman.llm.builtin.split import asks, sentences
 from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
+from memman.model.vocabulary import REMEMBERED
 from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import FIELDS, MAX_TEXT, borne_out, distinct, fact, listing, summed_up
 from memman.pipeline.plan import Plan, Tools
@@ -50,7 +51,9 @@ async def _admitted(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fa
     What turns leave, and agents note, they may want to be asked about: then the user's own words in a turn count as
     well as asked about, and rejected.
     """
-    ask = tools.capture == "ask" and (note.channel != "note" or (note.provenance.agent and not note.hints.replaces))
+    ask = tools.capture == "ask" and (
+        note.channel not in REMEMBERED or (note.provenance.agent and not note.hints.replaces)
+    )
     gone = await rejected(tools, [one.text for one in facts if ask or not allowed(source(note, one), INSIST)])
     kept = (one for one in facts if one.text not in gone)
     return tuple(replace(one, held=one.held or _ASK) if ask else one for one in kept)
@@ -58,7 +61,7 @@ async def _admitted(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fa
 
 async def _read(tools: Tools, note: Note) -> tuple[tuple[Fact, ...], str]:
     """Return the facts of a note, and what of a turn its agent might have noted."""
-    if note.channel == "note":
+    if note.channel in REMEMBERED:
         return await _remembered(tools, note), ""
     # Its tables take long to compile, and many drains meet no turn.
     from memman.pipeline.capture import capture, watch

@@ -9,7 +9,7 @@ from memman.belief import AGENT, STEER, USER, WISH, allowed, lowest, trusted
 from memman.model.answer import said
 from memman.model.records import DEFAULT_IMPORTANCE, Candidate, Fact, Note
 from memman.model.terms import words
-from memman.model.vocabulary import WISHES
+from memman.model.vocabulary import REMEMBERED, WISHES
 from memman.pipeline.comparison import twins
 from memman.pipeline.injection import parts, planted, steering
 from memman.pipeline.plan import Tools
@@ -59,7 +59,7 @@ async def weighed(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact
     asked = [part for fact in facts if not allowed(source(note, fact), STEER) for part in parts(fact)]
     found = await asyncio.to_thread(steering, tools.judge, asked)
     held = {part: why for part, why in zip(asked, found, strict=True) if why}
-    whole = planted(note.text) if note.channel == "note" else ""
+    whole = planted(note.text) if note.channel in REMEMBERED else ""
     return tuple(_weighed(note, fact, held, whole) for fact in facts)
 
 

@@ -10,6 +10,7 @@ from memman.clock import now_ms
 from memman.config.buried import Buried, dig_up_texts
 from memman.config.tombstones import Tombstones
 from memman.model.uid import kept_uid
+from memman.model.vocabulary import RECORD
 from memman.portable.incoming import Item
 from memman.queue.append import MAX_BYTES, insert_all
 from memman.queue.entry import entry
@@ -34,7 +35,12 @@ def uid(name: str, item: Item) -> str:
     if item.uid:
         return item.uid
     said = _named(name, item.key) if item.key else kept_uid(f"{item.repository}\n{_folded(item.text)}")
-    return kept_uid(f"mine\n{said}") if item.lifted else said
+    return kept_uid(f"{_own(item)}\n{said}") if _own(item) else said
+
+
+def _own(item: Item) -> str:
+    """Return what makes of an item more than another's word that may be known already, '' for nothing."""
+    return "mine" if item.lifted else RECORD if item.channel == RECORD else ""
 
 
 def sorted_out(
@@ -83,10 +89,10 @@ class _Known:
         return _LONG if len(item.text.encode()) > MAX_BYTES else ""
 
     def _says(self, item: Item) -> bool:
-        """Whether a memory says it already; what is a person's own is said only where that one is, too."""
+        """Whether a memory says it already; what is a person's own, or on record, only where that one is, too."""
         text = _folded(item.text)
         found = {row for key in ((text, ""), (text, item.repository)) if (row := self.said.get(key))}
-        return any(not item.lifted or trusted(row.source) for row in self.reader.rows(found).values())
+        return any(not _own(item) or trusted(row.source) for row in self.reader.rows(found).values())
 
 
 def queued(data: str, store: str, name: str, items: Mapping[str, Item], stamp: Mapping[str, str]) -> int:

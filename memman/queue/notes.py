@@ -9,6 +9,7 @@ from memman.config.filesystem import ensure_safe_folder
 from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance
+from memman.model.vocabulary import REMEMBERED
 from memman.queue.damage import PARKED, register_reading_functions, resealed
 from memman.queue.schema import open_queue
 from memman.queue.seal import DIGEST, SOUND
@@ -64,7 +65,7 @@ _OVERTAKEN = """EXISTS (SELECT 1 FROM note AS later
 WHERE later.store = note.store AND later.id > note.id AND later.state = 'done')"""
 # A note that was imported (its uid is a UUIDv8, as that of a turn may be) may be older than what is stored; so may a
 # turn that waited.
-_IMPORTED, _WAITED = "channel = 'note' AND substr(uid, 13, 1) = '8'", "channel = 'turn' AND retry_at > 0"
+_IMPORTED, _WAITED = f"channel IN {REMEMBERED} AND substr(uid, 13, 1) = '8'", "channel = 'turn' AND retry_at > 0"
 _LATE = f"({_IMPORTED} OR {_WAITED} OR {_OVERTAKEN})"
 _NEXT = """
 (SELECT id FROM note WHERE state = 'pending' AND {which}

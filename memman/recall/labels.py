@@ -1,7 +1,7 @@
 """What is to be said of hits beside what they say. Hot."""
 
-from memman.belief import PROMPTED, REPORTED, SAID_AS, UNCERTAIN, standing
-from memman.model.text import opposed, outdated
+from memman.belief import ON_RECORD, PROMPTED, RECORDED, REPORTED, SAID_AS, UNCERTAIN, UNTRUSTED, standing
+from memman.model.text import day, opposed, outdated, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 # Orders that go by when things were, and what led to what: nothing stands back there.
 IN_TIME = ("when", "why")
+# Characters of a commit's id, and of what names a record.
+_COMMIT, _LONGEST = 8, 60
 # What is said of what only an agent has said.
 UNCONFIRMED = "unconfirmed"
 
@@ -45,9 +47,17 @@ def labelled(reader: "SqliteReader", hits: "list[Hit]", now: int) -> "list[Hit]"
         told = [UNCONFIRMED] if one.lone else []
         told += [SAID_AS[way] for way in (PROMPTED, REPORTED) if way in one.evidence and (one.lone or way != PROMPTED)]
         told += [opposed(said[0][1], len(said), sure=said[0][2])] if said else []
+        told += _records(reader, hit) if RECORDED in one.evidence else []
         stands = standing(one, now, doubted=bool(said or outdates or hit.maybe_replaced_by))
         found.append(hit.having(standing=stands, verified=one.looked_at, labels=(*hit.labels, *told, *outdates)))
     return _signed(reader, found)
+
+
+def _records(reader: "SqliteReader", hit: "Hit") -> list[str]:
+    """Return the commit that says it, or the file, the newest that does."""
+    *_, said = (said for kind, said, _ in reader.evidence([hit.id])[hit.id] if kind == RECORDED)
+    commit, _, path = said.partition(":")
+    return [plain(f"{path or f'commit {commit[:_COMMIT]}'} of {day(hit.row.valid_from)}", _LONGEST)]
 
 
 def _signed(reader: "SqliteReader", hits: "list[Hit]") -> "list[Hit]":
@@ -62,4 +72,6 @@ def _by(hit: "Hit", author: str, visibility: str, ours: str) -> "Hit":
     """Name the author of a hit, and label it where that is somebody else."""
     mark = () if author in ("", ours) else (f"by {author}",)
     stands = max(hit.standing, UNCERTAIN) if mark else hit.standing
+    # Another's user is not ours, nor is the repository that they vouch for.
+    stands = UNTRUSTED if mark and stands == ON_RECORD else stands
     return hit.having(author=author, visibility=visibility, labels=(*mark, *hit.labels), standing=stands)

@@ -10,6 +10,7 @@ from memman.belief import BEYOND, ENDED, HOLDS, allowed
 from memman.config.scope import PERSONAL, label, path_of
 from memman.model.terms import stems
 from memman.model.text import outdated
+from memman.model.vocabulary import REMEMBERED
 from memman.queue.seal import SOUND, register_functions
 from memman.recall.confidence import confidence
 from memman.recall.hit import Hit
@@ -46,7 +47,8 @@ class WaitingRow(Row):
 
 _WAITING = f"""
 SELECT {WaitingRow.listed()} FROM note
-WHERE store = ? AND state IN ('pending', 'running', 'parked') AND channel = 'note' AND {SOUND} ORDER BY id DESC LIMIT ?
+WHERE store = ? AND state IN ('pending', 'running', 'parked') AND channel IN {REMEMBERED} AND {SOUND}
+ORDER BY id DESC LIMIT ?
 """
 # What a newer memman has queued is found, too.
 _ANY = 2**31

@@ -1,6 +1,6 @@
 """What memories are believed by, which only agents have said so far, what these contradict, what is doubted. Hot."""
 
-from memman.belief import AGENT, BEARS_OUT, UNWANTED, Statement
+from memman.belief import AGENT, BEARS_OUT, RECORDED, UNWANTED, Statement
 from memman.model.vocabulary import CATEGORIES
 from memman.sqlite import LISTED, id_list
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from memman.store.sqlite.reader import SqliteReader
 
+# How far apart, in rows, what one commit says may be.
+_NEAR = 8
 # What is contradicted: its row, its uid, and whether it surely is.
 Claim = tuple[int, str, bool]
 _IN_FORCE = (
@@ -29,6 +31,13 @@ SELECT m.id, m.source, (SELECT group_concat(DISTINCT kind) FROM evidence WHERE m
     (SELECT ends_at FROM freshness WHERE memory = m.id), (SELECT scope FROM scoped WHERE memory = m.id),
     (SELECT protected FROM mark WHERE memory = m.id)
 FROM memory m WHERE m.id {LISTED}
+"""
+
+_OF_RECORD = f"""
+SELECT DISTINCT other.memory FROM evidence e JOIN evidence other
+    ON other.memory BETWEEN e.memory - {_NEAR} AND e.memory + {_NEAR}
+    AND other.kind = e.kind AND other.session = e.session
+WHERE e.memory = ? AND e.kind = '{RECORDED}' ORDER BY other.memory
 """
 
 _HOLDS = """
@@ -70,6 +79,11 @@ def shown_in(db: "apsw.Connection", session: str, ids: "Iterable[int]") -> set[i
     """Return those of `ids` that a session was shown."""
     sql = f"SELECT memory FROM shown WHERE memory {LISTED} AND session = ?"
     return {memory for (memory,) in db.execute(sql, (id_list(ids), session))}
+
+
+def of_record(db: "apsw.Connection", memory: int) -> list[int]:
+    """Return all that the commit says that says this memory, in order: what it left was stored together."""
+    return [one for (one,) in db.execute(_OF_RECORD, (memory,))]
 
 
 def marked(db: "apsw.Connection", memory: int) -> int:

@@ -366,6 +366,10 @@ class SqliteReader:
         """Return what each of `ids` is believed by."""
         return beliefs.statements(self.db, ids)
 
+    def of_record(self, memory: int) -> list[int]:
+        """Return all that the commit says that says this memory, in order."""
+        return beliefs.of_record(self.db, memory)
+
     def unconfirmed(self, ids: "Iterable[int]") -> set[int]:
         """Return those of `ids` that only agents have said, and nobody bore out."""
         return {memory for memory, one in self.statements(ids).items() if one.lone}
