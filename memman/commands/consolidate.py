@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -21,6 +22,8 @@ from memman.hot.provenance import stamp
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.records import Draft, Fact, Note, Provenance, Scope
+from memman.model.terms import STOPWORDS, folded, stem
+from memman.model.terms import words as words_of
 from memman.model.uid import memory_uid, new_uid
 from memman.pipeline.comparison import stems
 from memman.pipeline.context import index
@@ -33,6 +36,8 @@ from memman.store.sqlite.index import STAMPED
 VERB = "consolidate"
 # Memories that are looked at at once, and of each the most alike that it is compared with.
 _MOST, _NEIGHBOURS = 2_000, 3
+# The share of their words that two have in common which say the same.
+_COMMON = 0.5
 _WHY, _GATHERED = "says the same", "gathered into one"
 # The one that stays, and those that it takes the place of.
 Group = tuple[int, tuple[int, ...]]
@@ -60,7 +65,7 @@ def groups(place: Place, catalogue: Catalogue, among: Sequence[int] = (), progre
         some = pairs[at : at + likeness.BATCH]
         said = likeness.compared(judge, [(known[old]["text"], known[new]["text"]) for old, new in some])
         for (old, new), finding in zip(some, said, strict=True):
-            if finding == "same":
+            if finding == "same" and not of_two_things(known[old]["text"], known[new]["text"]):
                 same.setdefault(old, set()).add(new)
                 same.setdefault(new, set()).add(old)
         progress(at + len(some), len(pairs))
@@ -82,6 +87,26 @@ def groups(place: Place, catalogue: Catalogue, among: Sequence[int] = (), progre
             found.append((row, tuple(others)))
             taken |= {row, *others}
     return sorted(found)
+
+
+def of_two_things(one: str, other: str) -> bool:
+    """Whether two texts are about two things: of two words side by side one differs or both, or most words do.
+
+    What is said of the order worker is to the judge often the same as what is said of the order service.
+    """
+    first, second = _beside(one), _beside(other)
+    rivals = any((a == c) != (b == d) for a, b in first - second for c, d in second - first)
+    rivals |= all(
+        any(stems(text).isdisjoint(pair) for pair in pairs) for text, pairs in ((other, first), (one, second))
+    )
+    common = len(stems(one) & stems(other))
+    return rivals or common < _COMMON * max(len(stems(one)), len(stems(other)))
+
+
+def _beside(text: str) -> set[tuple[str, str]]:
+    """Return the telling words that stand side by side in a text."""
+    found = [folded(word) for word in words_of(text)]
+    return {(stem(a), stem(b)) for a, b in pairwise(found) if not {a, b} & STOPWORDS}
 
 
 def proposed(place: Place, ids: Sequence[str] = (), progress: Progress = unseen) -> Records:

@@ -129,6 +129,12 @@ def _asking(box):
     lines["insights archive"] = ["insights", "archive", "--least", "--below", "2"]
     lines["config set"] = ["config", "set", *OUTWARD[0]]
     lines["embed swap"] = ["embed", "swap", "--to", "ollama", "--endpoint", "http://localhost:1", "--model", "m"]
+    pair = [f"The {bird} is painted on the {place}." for bird, place in (("stork", "gate"), ("crane", "lift"))]
+    for text in pair:
+        box.remember(text)
+    box.drain()
+    uids = box.store("SELECT uid FROM memory WHERE text IN (?, ?)", *pair)
+    lines["consolidate"] = ["consolidate", *uids, "--text", "Birds are painted on gate and lift."]
     other = box.data.parent / "other"
     other.mkdir(mode=0o700)
     (other / "env").touch(mode=0o600)

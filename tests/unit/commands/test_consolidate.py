@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from memman.commands.consolidate import of_two_things
 from tests.support.box import no
 
 SAID = ("Always run the linter before a commit.", "Run the linter before each commit.")
@@ -65,6 +66,22 @@ def test_what_is_protected_elsewhere_or_kept_apart_stays(twice):
     twice.alter("INSERT INTO scope VALUES (7, '/nowhere#-', '')")
     twice.alter("INSERT OR REPLACE INTO scoped VALUES (1, 7)")
     assert proposed(twice) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "two"),
+    [
+        ("Backups of the image worker are made hourly.", "We back up the image service hourly.", True),
+        ("The order dashboard listens on port 9379.", "9379 is the port of the report dashboard.", True),
+        ("Team Comet owns the login service.", "Team Comet owns the payment gateway.", True),
+        ("Team Dune owns the search service.", "Nomad deploys the search service.", True),
+        ("We host the payment gateway in Ohio.", "Ohio is where the payment gateway is hosted.", False),
+        (*SAID, False),
+    ],
+)
+def test_what_is_said_of_two_things_is_never_one(one, other, two):
+    """The judge finds these the same: where words side by side differ, they are about two things."""
+    assert of_two_things(one, other) is of_two_things(other, one) is two
 
 
 def test_a_persons_words_take_the_place_of_scattered_lines(twice):
