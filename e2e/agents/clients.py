@@ -23,7 +23,8 @@ class Client:
 
     `argv` starts a session ({session} is a new name for it), the prompt being its last word, and `again` goes on with
     the last one; `settings` writes what it must know of the model; `beside` returns what stands beside the prompt in a
-    request of a turn. `free` starts one that may run any command, and `call` has its model run the command {}.
+    request of a turn. `free` starts one that may run any command, `call` has its model run the command {}, and `tool`
+    names a tool of memman's as it is told to the model.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Client:
     again: tuple[str, ...] = ()
     free: tuple[str, ...] = ()
     call: str = ""
+    tool: str = "mcp__memman__{}"
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,14 @@ class Desk:
 
     def run(self, command: str, prompt: str = "Tidy up.", folder: str = "proj") -> Turn:
         """Run one turn in which the model has a command run, whatever it is."""
-        desk = replace(self, client=replace(self.client, argv=self.client.free))
-        return desk.ask(f"{prompt} {self.client.call.format(command)}", folder=folder)
+        return self._free().ask(f"{prompt} {self.client.call.format(command)}", folder=folder)
+
+    def use(self, tool: str, given: Body, prompt: str = "Tidy up.") -> Turn:
+        """Run one turn in which the model uses a tool of memman's MCP server."""
+        return self._free().ask(f"{prompt} CALL {self.client.tool.format(tool)} {json.dumps(given)};")
+
+    def _free(self) -> "Desk":
+        return replace(self, client=replace(self.client, argv=self.client.free))
 
     def ask(self, prompt: str, *, again: bool = False, folder: str = "proj") -> Turn:
         """Run one turn in an environment that holds nothing else, of a new session or again of the last."""
@@ -217,7 +225,7 @@ CLAUDE_CODE = Client(
     _claude_settings,
     _claude_beside,
     ("claude", "-p", "--continue"),
-    ("claude", "--allowedTools", "Bash", "-p"),
+    ("claude", "--allowedTools", "Bash,mcp__memman", "-p"),
     'CALL Bash {{"command": "{}", "description": "tidy"}};',
 )
 CODEX = Client(
@@ -234,6 +242,7 @@ CODEX = Client(
         "--dangerously-bypass-approvals-and-sandbox",
     ),
     'CALL exec_command {{"cmd": "{}"}};',
+    "mcp__memman.{}",
 )
 GEMINI = Client(
     "gemini",
@@ -245,6 +254,7 @@ GEMINI = Client(
     ("gemini", "--resume", "latest", "-p"),
     ("gemini", "--yolo", "-p"),
     'CALL run_shell_command {{"command": "{}", "description": "tidy"}};',
+    "mcp_memman_{}",
 )
 QWEN = Client(
     "qwen",
@@ -273,6 +283,7 @@ COPILOT = Client(
     ("copilot", "--continue", "-p"),
     ("copilot", "--allow-all-tools", "-p"),
     'CALL bash {{"command": "{}", "description": "tidy"}};',
+    "memman-{}",
 )
 OPENCODE = Client(
     "opencode",
@@ -284,6 +295,7 @@ OPENCODE = Client(
     ("opencode", "run", "--continue"),
     ("opencode", "run", "--auto"),
     'CALL bash {{"command": "{}", "description": "tidy"}};',
+    "memman_{}",
 )
 CLINE = Client(
     "cline",
@@ -295,6 +307,7 @@ CLINE = Client(
     (),
     ("cline",),
     'CALL run_commands {{"commands": ["{}"]}};',
+    "memman__{}",
 )
 OPENCLAW = Client(
     "openclaw",

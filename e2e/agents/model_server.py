@@ -14,7 +14,7 @@ from typing import Any, Self
 
 SAY = "Understood, done."
 # A prompt that is shown cut short ends in …: what it asked for is not asked again.
-CALL = re.compile(r"CALL (?:(\w+)\.)?(\w+) (\{[^…]*?\});")
+CALL = re.compile(r"CALL (?:(\w+)\.)?([\w-]+) (\{[^…]*?\});")
 # How Claude Code has its model give an answer that satisfies a schema.
 STRUCTURED = "StructuredOutput"
 LEAST = {"integer": 1, "number": 1, "boolean": False, "array": []}
