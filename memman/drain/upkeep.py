@@ -44,7 +44,8 @@ class Upkeep:
         if not (left or unseen or self.stopping()):
             self.queue.set_meta(PASSED_OVER, " ".join(lagging(self.data)))
         if not self.stopping():
-            self._topics_found()
+            if not left:
+                self._topics_found(everywhere=everywhere)
             await self._summed_up(idle=everywhere)
             self._backed_up()
 
@@ -124,14 +125,16 @@ class Upkeep:
                     self.log.write("synced", store=name, values=counts, troubles=done.troubles)
             self._tick()
 
-    def _topics_found(self) -> None:
+    def _topics_found(self, *, everywhere: bool) -> None:
         """Find out what the memories of each store are about, where they have changed."""
         from memman.upkeep.topics import refresh
 
-        for name in self._names(all_stores=True):
-            with suppress(MemmanError):
+        for name in self._names(all_stores=everywhere):
+            try:
                 refresh(self.stores.here(name), self.stores.providers.local())
-                self._tick()
+            except MemmanError as error:
+                self.log.write("topics failed", store=name, **failure(error))
+            self._tick()
 
     async def _summed_up(self, *, idle: bool) -> None:
         """Have the model sum up pages of topics, where a person wants that; what is in the way of it can wait."""

@@ -19,25 +19,30 @@ from memman.model.terms import STOPWORDS, folded, stem, words
 from memman.model.text import plain
 from memman.secrets import SCREEN, screened
 from memman.sqlite import TranslatedErrors
-from memman.store.sqlite import topics, vectors
+from memman.store.sqlite import record_log, vectors
 from memman.store.sqlite.store import SqliteStore
-from memman.store.sqlite.topics import KEY, LEAST
+from memman.store.sqlite.topics import KEY, LEAST, MADE
 
 # Memories of a repository that are looked at, the newest; topics that one has, or one for so many memories.
 _MOST, _TOPICS, _FOR_EACH = 2_000, 24, 10
 # The part of a repository's memories that a topic has at most, the least and the most of that; characters of a name.
 _SHARE, _FEW, _MANY, _NAMED = 0.2, 8, 60, (3, 32)
 # Counted up where topics are to be found anew in what has not changed.
-_RULES = 4
+_RULES = 1
 # How much more alike a topic's memories are than those of the repository at large (mean cosine), and how many of them
 # no weightier topic has.
 _ALIKE, _NEW = 0.16, 2
 # The cosine of a name's vector with the mean of its memories' that it has at least, and that of a name in a script of
 # which there are no vectors of words.
 _FITS, _SPELLED = 0.3, 0.5
+# Where memories were changed since a record, and those that hold in a scope, the newest first.
+_CHANGED = (
+    "SELECT DISTINCT repository FROM record r CROSS JOIN memory m ON m.uid = r.memory"
+    " CROSS JOIN scoped ON scoped.memory = m.id CROSS JOIN scope s ON s.id = scope WHERE r.id > ?"
+)
 _CURRENT = (
-    "SELECT m.id, m.text, m.entities FROM scope s JOIN scoped ON scope = s.id JOIN memory m ON m.id = memory"
-    " WHERE s.repository = ? AND m.status = 'current' ORDER BY m.id DESC LIMIT ?"
+    "SELECT m.id, m.text, m.entities FROM scoped CROSS JOIN memory m ON m.id = memory"
+    " WHERE scope = ? AND m.status = 'current' ORDER BY memory DESC LIMIT ?"
 )
 Matrix = npt.NDArray[np.float32]
 
@@ -51,26 +56,28 @@ class Group(NamedTuple):
     fits: float
 
 
-def refresh(store: SqliteStore, embedder: LocalEmbedder) -> bool:
-    """Make the topics anew of each repository whose memories have changed; return whether there were any."""
+def refresh(store: SqliteStore, embedder: LocalEmbedder) -> None:
+    """Make the topics anew of each repository whose memories have changed; of all, where the rules have."""
     with TranslatedErrors(store.path):
-        now = {whose: f"{state} {_RULES} {SCREEN}" for whose, state in topics.states(store.db).items()}
-        sql = "SELECT substr(key, ?), value ->> '$.state' FROM meta WHERE key GLOB ?"
-        before = dict(store.db.execute(sql, (len(KEY) + 1, KEY + "*")))
-        changed = [whose for whose in {*now, *before} if now.get(whose) != before.get(whose)]
-        made = {whose: _made(store, embedder, whose) for whose in changed if whose in now}
-    if changed:
-        with store.unit() as unit:
-            for whose in changed:
-                said = {"state": now[whose], "topics": made[whose]} if whose in made else None
-                unit.set_meta(KEY + whose, json.dumps(said, ensure_ascii=False) if said else None)
-    return bool(changed)
+        number, newest = store.reader.embedder_id(embedder.fingerprint), record_log.newest(store.db)
+        last, _, rules = store.reader.meta(MADE).partition(" ")
+        by = f"{_RULES} {SCREEN}"
+        if number is None or (last, rules) == (str(newest), by):
+            return
+        every = "SELECT DISTINCT repository FROM scope"
+        asked = store.db.execute(_CHANGED, (int(last),)) if rules == by else store.db.execute(every)
+        made = {whose: _made(store, number, whose) for whose in [name for (name,) in asked]}
+    with store.unit() as unit:
+        for whose, found in made.items():
+            unit.set_meta(KEY + whose, json.dumps(found, ensure_ascii=False) if found else None)
+        unit.set_meta(MADE, f"{newest} {by}")
 
 
-def _made(store: SqliteStore, embedder: LocalEmbedder, repository: str) -> list[dict[str, Any]]:
-    rows: list[Any] = store.db.execute(_CURRENT, (repository, _MOST)).fetchall()
-    number = store.reader.embedder_id(embedder.fingerprint)
-    known = vectors.unpacked(store.db, number, (row[0] for row in rows)) if number else {}
+def _made(store: SqliteStore, embedder: int, repository: str) -> list[dict[str, Any]]:
+    scopes = [number for (number,) in store.db.execute("SELECT id FROM scope WHERE repository = ?", (repository,))]
+    rows: list[Any] = [row for scope in scopes for row in store.db.execute(_CURRENT, (scope, _MOST)).fetchall()]
+    rows = sorted(rows, reverse=True)[:_MOST]
+    known = vectors.unpacked(store.db, embedder, (row[0] for row in rows))
     rows = [row for row in rows if row[0] in known]
     if len(rows) < LEAST:
         return []

@@ -1,8 +1,7 @@
 """Topics: what the memories of a repository are about, as drains find it. Safe on the hot path.
 
 A topic is an index: a name, and the memories under it. Its page is read from those memories each time, so that nothing
-stands there that holds no longer. They are a setting of the store for each repository, with the `state` of the memories
-that they were made of, and are made anew where that has changed.
+stands there that holds no longer. They are a setting of the store for each repository.
 """
 
 from memman.belief import SOURCES
@@ -17,17 +16,14 @@ if TYPE_CHECKING:
 
     from memman.config.scope import Here
 
-# How the store setting of a repository begins, and that of what a model made of a topic's page.
-KEY, SUMMARY = "topics:", "summary:"
+# How the store setting of a repository begins, and that of what a model made of a topic's page; and the setting that
+# says up to which record they were made, and by which rules.
+KEY, SUMMARY, MADE = "topic:", "summary:", "topics"
 # Lines worth reading that a topic has at least.
 LEAST = 3
-_STATE = (
-    "SELECT repository, count(*) || ' ' || max(m.id) || ' ' || total(m.id) FROM scope s JOIN scoped ON scope = s.id"
-    " JOIN memory m ON m.id = memory WHERE m.status = 'current' GROUP BY repository"
-)
 _KEPT = (
     "SELECT substr(meta.key, ?), t.key, t.value ->> '$.name', m.id, m.source FROM meta"
-    " CROSS JOIN json_each(meta.value, '$.topics') t CROSS JOIN json_each(t.value, '$.ids') i"
+    " CROSS JOIN json_each(meta.value) t CROSS JOIN json_each(t.value, '$.ids') i"
     " CROSS JOIN memory m ON m.id = i.value WHERE meta.key GLOB ? AND t.key < ? AND m.status = 'current'"
     " ORDER BY meta.key, t.key, i.key"
 )
@@ -40,11 +36,6 @@ class Topic:
 
     def __init__(self, repository: str, name: str, ids: "Iterable[int]" = ()) -> None:
         self.repository, self.name, self.ids = repository, name, list(ids)
-
-
-def states(db: "apsw.Connection") -> dict[str, str]:
-    """Return, by repository, what changes with the memories that hold there."""
-    return dict(db.execute(_STATE))
 
 
 def kept(
@@ -68,4 +59,4 @@ def kept(
 
 def drop(db: "apsw.Connection") -> None:
     """Drop all topics and what was made of them, which are words of memories; the next drains make them anew."""
-    db.execute("DELETE FROM meta WHERE key GLOB ? OR key GLOB ?", (KEY + "*", SUMMARY + "*"))
+    db.execute("DELETE FROM meta WHERE key GLOB ? OR key GLOB ? OR key = ?", (KEY + "*", SUMMARY + "*", MADE))
