@@ -161,3 +161,13 @@ def test_doctor_offers_the_agents_that_are_here(box, agent):
     assert agent
     box.remember("The build runs on Debian 12.")
     assert "config set MEMMAN_LLM_PROVIDER claude-code" in box.memman("doctor").stdout
+
+
+def test_what_is_said_comes_as_json_too(box):
+    """The plan and what was done, line by line; a second time nothing is changed, and that is said."""
+    first, again = (json.loads(install(box, "--target", "codex", "--json")) for _ in range(2))
+    assert "codex: set up" in first["said"]
+    assert "codex: was set up already" in again["said"]
+    assert (again["wrong"], again["code"]) == ([], 0)
+    planned = json.loads(box.memman("uninstall", "--target", "codex", "--dry-run", "--json").stdout)
+    assert planned["said"][-1] == "dry run: nothing was changed"

@@ -101,3 +101,11 @@ def test_it_tells_where_a_memory_comes_from_and_where_it_was_shown(replaced):
     said = replaced.memman("show", old).stdout
     assert all(part in said for part in ("extract: openai/small", new[:8], "replaced on request", "abc123"))
     assert "recall s2, 2 times" in replaced.memman("show", new).stdout
+
+
+def test_somebody_without_a_name_is_a_number(box):
+    """A container may know its user by number alone."""
+    box.remember("The heron nests.", user="0")
+    box.drain()
+    (uid,) = box.store("SELECT uid FROM memory")
+    assert "user number 0" in " ".join(box.memman("show", uid).stdout.split())
