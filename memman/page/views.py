@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from memman import __version__
 from memman.clock import now_ms
-from memman.commands import inbox, log, review, rule, scope
+from memman.commands import inbox, log, rule, scope
 from memman.commands import list as lists
 from memman.commands.explain import ranked, reasons
 from memman.commands.place import Place, reading, standing
@@ -137,10 +137,10 @@ def decide(place: Place, query: Values) -> View:
     """Show what waits for a person."""
     most = _most(query)
     with reading(place) as catalogue:
-        count = sum(inbox.count(catalogue).values())
-    records = review.listed(place, limit=most)
-    lead = el("p", f"{counted(count, 'question')} for you. Nothing has to be answered.", class_="lead")
-    body = together(lead, map(_case, records), _more("/decide", {}, most, count))
+        waiting = inbox.found(catalogue)
+        records = [inbox.told(place, catalogue, *one) for one in waiting[:most]]
+    lead = el("p", f"{counted(len(waiting), 'question')} for you. Nothing has to be answered.", class_="lead")
+    body = together(lead, map(_case, records), _more("/decide", {}, most, len(waiting)))
     return View("Decide", body if records else _none("Nothing waits for you."), records)
 
 
