@@ -250,7 +250,7 @@ def test_ids_may_be_cut_short_and_backups_removed(box):
 def test_nothing_is_no_backup(box):
     """Before the first note there is nothing to back up."""
     assert "nothing to back up yet" in run(box, "backup", "create", code=2)
-    assert run(box, "backup", "list") == ""
+    assert run(box, "backup", "list") == "no backups\n"
 
 
 def test_a_damaged_store_is_not_backed_up_unnoticed(box):
@@ -264,6 +264,6 @@ def test_a_damaged_store_is_not_backed_up_unnoticed(box):
     content[(root - 1) * 4096 : root * 4096 - 8] = b"\xff" * 4088
     path.write_bytes(content)
     assert run(box, "backup", "create", code=12)
-    assert run(box, "backup", "list") == ""
+    assert run(box, "backup", "list") == "no backups\n"
     assert not list((box.data / "backups").iterdir())
     run(box, "backup", "create", "--store", "other")
