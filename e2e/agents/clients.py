@@ -301,7 +301,8 @@ CLINE = Client(
     "cline",
     "cline",
     ("cline",),
-    lambda _: {"CLINE_TELEMETRY_DISABLED": "1"},
+    # Where plugins take longer to load, Cline starts without them: on a machine with other work they do.
+    lambda _: {"CLINE_PLUGIN_IMPORT_TIMEOUT_MS": "120000"},
     _cline_settings,
     _cline_beside,
     (),

@@ -95,10 +95,11 @@ export default {
   name: "memman",
   manifest: { capabilities: ["hooks", "rules"] },
 
-  async setup(api, { session: own, workspaceInfo }) {
+  // Cline waits four seconds for its plugins to load, and starts without them then: the block comes after.
+  setup(api, { session: own, workspaceInfo }) {
     session = { session_id: own?.sessionId ?? "", cwd: workspaceInfo?.rootPath ?? process.cwd() }
-    const { additionalContext } = await hook("session-start", { ...session, source: "startup" })
-    if (typeof additionalContext === "string") api.registerRule({ id: "memman", content: additionalContext })
+    const start = hook("session-start", { ...session, source: "startup" })
+    api.registerRule({ id: "memman", content: async () => (await start).additionalContext ?? "" })
   },
 
   hooks: guarded({

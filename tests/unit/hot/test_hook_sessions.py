@@ -218,7 +218,7 @@ import memman from "./memman.mjs"
 const { beforeRun, afterRun, beforeTool } = memman.hooks
 const rules = []
 const api = { registerRule: (rule) => rules.push(rule) }
-await memman.setup(api, { session: { sessionId: "s-1" }, workspaceInfo: { rootPath: "/" } })
+memman.setup(api, { session: { sessionId: "s-1" }, workspaceInfo: { rootPath: "/" } })
 const user = (text, metadata) => ({ role: "user", metadata, content: [{ type: "text", text }] })
 const turn = async (text, status, parentAgentId) => {
   const messages = [user(`<mode_notice>now act</mode_notice><user_input mode="act">${text}</user_input>`)]
@@ -234,6 +234,7 @@ await beforeRun({ snapshot: {} })
 const input = { commands: ["cd /", { command: "west", args: ["flash"] }] }
 const denied = await beforeTool({ toolCall: { toolName: "run_commands", input } })
 const other = await beforeTool({ toolCall: { toolName: "read_files", input } })
+for (const rule of rules) rule.content = await rule.content()
 console.log(JSON.stringify({ rules, asked, denied, other }))
 """
 
