@@ -6,14 +6,16 @@ from collections.abc import Callable
 
 from memman.config.command import NAME as MEMMAN
 from memman.config.command import quoted
-from memman.integrations import edits, hook_block, sources
+from memman.integrations import edits, hook_block, skills, sources
 from memman.integrations.mcp_server import Server
-from memman.integrations.target import File, Target, Wiring, laid, look, under
+from memman.integrations.target import File, Target, Wiring, look, under
 from memman.model.verbs import AGENT_VERBS, ALLOWED
 
 NAME = "claude-code"
 FORM = "claude-settings"
 _GRANT = re.compile(rf"Bash\((.+) (?:{'|'.join(AGENT_VERBS)}):\*\)")
+# Our MCP server's tools, none of which may do more than the verb of its name: those that are not granted only look.
+_TOOL, _TOOLS = f"mcp__{MEMMAN}__", (*AGENT_VERBS, "show", "review")
 _ALLOW = ("permissions", "allow")
 _PLUGIN = "memman@"
 
@@ -51,27 +53,29 @@ def _allowed() -> list[object]:
     return held if isinstance(held, list) else []
 
 
-def permissions(command: str) -> list[str]:
-    """Return the grants of the agent's verbs, by its name and as it is told to call it."""
-    return [f"Bash({called} {verb}:*)" for called in dict.fromkeys((MEMMAN, command)) for verb in AGENT_VERBS]
+def permissions(wiring: Wiring) -> list[str]:
+    """Return the grants of the agent's verbs: by its name, as it is told to call it, and as tools of our MCP server."""
+    calls = [f"Bash({called} {verb}:*)" for called in dict.fromkeys((MEMMAN, wiring.command)) for verb in AGENT_VERBS]
+    return calls + [_TOOL + tool for tool in _TOOLS if wiring.mcp]
 
 
 def _called(permission: str) -> str:
     """Return how a grant of ours calls memman, '' for other permissions."""
+    if permission.startswith(_TOOL) and permission.removeprefix(_TOOL) in _TOOLS:
+        return _TOOL
     found = _GRANT.fullmatch(permission)
     return found[1] if found and os.path.basename(found[1].strip("'")) == MEMMAN else ""
 
 
 def _files(wiring: Wiring) -> list[File]:
     block = {} if plugged() else sources.block(NAME, "hooks/hooks.json", wiring.launcher)
-    granted = permissions(wiring.command)
+    granted = permissions(wiring)
     what = f"{len(block)} hooks, {len(granted)} permissions" if block else f"{len(granted)} permissions"
     if wide := [str(permission) for permission in _allowed() if loose(permission)]:
         what += f", replacing {', '.join(wide)}"
     files = [File(_settings(), FORM, what, lambda text: _put(text or "", block, granted))]
     if block:
-        skill = sources.skill(wiring.launcher, wiring.command)
-        files.append(laid(home() + "/skills/memman/SKILL.md", skill, "the skill"))
+        files += skills.below(home() + "/skills", wiring)
     return files
 
 
@@ -100,7 +104,8 @@ def take(text: str, original: str | None, launcher: str = "") -> str:
     others = hook_block.commands(edits.at(text, ("hooks",)))
     own = {quoted(launcher)} if launcher else set()
     kept = edits.listed(original, _ALLOW)
-    return _revoke(text, original, lambda called: called in own or (called == MEMMAN and not others) or not own, kept)
+    shared = () if others else (MEMMAN, _TOOL)
+    return _revoke(text, original, lambda called: called in own or called in shared or not own, kept)
 
 
 def _revoke(text: str, original: str | None, meant: Callable[[str], bool], kept: list[str]) -> str:

@@ -1,6 +1,6 @@
 """Cline: a plugin file, the MCP server in its settings, and the skill."""
 
-from memman.integrations import sources
+from memman.integrations import skills, sources
 from memman.integrations.mcp_server import Server
 from memman.integrations.target import File, Target, Wiring, laid, under
 
@@ -13,10 +13,9 @@ def home() -> str:
 
 
 def _files(wiring: Wiring) -> list[File]:
-    skill = sources.skill(wiring.launcher, wiring.command)
     return [
         laid(home() + "/plugins/memman.js", sources.text(NAME, "memman.js", wiring.launcher), "the plugin"),
-        laid(under("", "~/.agents/skills/memman/SKILL.md"), skill, "the skill"),
+        *skills.shared(wiring),
     ]
 
 

@@ -7,10 +7,10 @@ from contextlib import suppress
 from typing import Any
 
 from memman.config.launcher import launcher_path
-from memman.integrations import hook_block, sources, toml_block, toml_roots, toml_server
+from memman.integrations import hook_block, skills, sources, toml_block, toml_roots, toml_server
 from memman.integrations.json5 import CannotEdit
 from memman.integrations.mcp_server import Server
-from memman.integrations.target import File, Target, Wiring, laid, look, text_of, under, within
+from memman.integrations.target import File, Target, Wiring, look, text_of, under, within
 from memman.model.plural import counted
 
 NAME = "codex"
@@ -74,11 +74,10 @@ def _files(wiring: Wiring) -> list[File]:
         held = toml_block.put(text or "", block) if in_toml() else text and toml_block.take(text)
         return toml_roots.put(held or "", wiring.data) if wiring.sandbox else held
 
-    skill = sources.skill(wiring.launcher, wiring.command)
     return [
         File(_json(), JSON_FORM, what, put_json),
         File(_toml(), TOML_FORM, ", ".join([what] * _held_in_toml() + ["its sandbox"] * wiring.sandbox), put_toml),
-        laid(under("", "~/.agents/skills/memman/SKILL.md"), skill, "the skill"),
+        *skills.shared(wiring),
     ]
 
 

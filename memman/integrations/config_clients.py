@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from memman.integrations import rules_block
+from memman.integrations import rules_block, skills
 from memman.integrations.mcp_server import Server
 from memman.integrations.target import LAID, File, Target, Wiring, under
 
@@ -23,7 +23,7 @@ class Client:
     """One client; paths begin with {home}, the first of `homes` that there is, ~, {config} or {apps}.
 
     `rules` is a file of its rules; with a `head` it is ours alone, else the user's with a block of ours. `files` are
-    more that are ours alone.
+    more that are ours alone; `skilled` says whether it reads the skills that most agents share.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Client:
     rules: str = ""
     head: str = ""
     files: Mapping[str, str] = field(default_factory=dict, compare=False)
+    skilled: bool = False
     note: str = ""
 
     def home(self) -> str:
@@ -47,14 +48,14 @@ class Client:
         return _placed(path.replace("{home}", self.home()))
 
     def wired(self, wiring: Wiring) -> list[File]:
-        """Return its files beside the one of its servers: all of them are about the server's tools."""
+        """Return its files beside the one of its servers; all but skills are about the server's tools."""
         files = [_own(self.path(path), text, "the plugin", wiring) for path, text in self.files.items()]
         if self.head:
             files.append(_own(self.path(self.rules), f"{self.head}\n{_RULE}", "the rules", wiring))
         elif self.rules:
             put = partial(_ruled, says=_RULE if wiring.mcp else "")
             files.append(File(self.path(self.rules), rules_block.FORM, "the rules", put))
-        return files
+        return files + (skills.shared(wiring) if self.skilled else [])
 
     def target(self) -> Target:
         """Return it as an agent that can be set up."""
@@ -102,6 +103,7 @@ CLIENTS = (
         {"type": "stdio"},
         rules="{home}/prompts/memman.instructions.md",
         head="---\ndescription: memory across sessions\napplyTo: '**'\n---",
+        skilled=True,
         note=_TRUST,
     ),
     Client(
@@ -118,6 +120,7 @@ CLIENTS = (
         "{home}/settings.json",
         ("context_servers",),
         rules="{home}/AGENTS.md",
+        skilled=True,
     ),
     Client(
         "claude-desktop",
@@ -132,6 +135,7 @@ CLIENTS = (
         ("{config}/goose",),
         "~/.agents/plugins/memman/.mcp.json",
         rules="{home}/.goosehints",
+        skilled=True,
         files={"~/.agents/plugins/memman/plugin.json": '{"name": "memman", "description": "memory across sessions"}\n'},
     ),
     Client(

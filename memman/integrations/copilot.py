@@ -1,8 +1,8 @@
 """Copilot CLI: a file of hooks beside those of others, the MCP server in its list, and the shared skill."""
 
-from memman.integrations import hook_block, sources
+from memman.integrations import hook_block, skills, sources
 from memman.integrations.mcp_server import Server
-from memman.integrations.target import File, Target, Wiring, laid, under
+from memman.integrations.target import File, Target, Wiring, under
 
 NAME = "copilot"
 
@@ -22,10 +22,9 @@ def _servers() -> str:
 
 def _files(wiring: Wiring) -> list[File]:
     block = sources.block(NAME, "hooks.json", wiring.launcher)
-    skill = sources.skill(wiring.launcher, wiring.command)
     return [
         File(_hooks(), "hooks-json", f"{len(block)} hooks", lambda text: hook_block.put(text or "", block)),
-        laid(under("", "~/.agents/skills/memman/SKILL.md"), skill, "the skill"),
+        *skills.shared(wiring),
     ]
 
 

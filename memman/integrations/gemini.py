@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from memman.integrations import hook_block, sources
+from memman.integrations import hook_block, skills, sources
 from memman.integrations.mcp_server import Server
-from memman.integrations.target import File, Target, Wiring, laid, under
+from memman.integrations.target import File, Target, Wiring, under
 
 NAME, FORK = "gemini", "qwen"
 # Without `trust` it asks before each call, and it would wait ten minutes at its start for a server that is silent.
@@ -19,10 +19,9 @@ def _target(name: str, home: Callable[[], str], says: dict[str, Any]) -> Target:
 
     def files(wiring: Wiring) -> list[File]:
         block = sources.block(name, "hooks.json", wiring.launcher)
-        skill = sources.skill(wiring.launcher, wiring.command)
         return [
             File(settings(), "hooks-json", f"{len(block)} hooks", lambda text: hook_block.put(text or "", block)),
-            laid(under("", "~/.agents/skills/memman/SKILL.md"), skill, "the skill"),
+            *skills.shared(wiring),
         ]
 
     return Target(name, name, home, files, lambda _: [], lambda: [settings()], server=Server(settings, says=says))

@@ -1,8 +1,8 @@
-"""opencode: a plugin file, and the MCP server in its settings."""
+"""opencode: a plugin file, the MCP server in its settings, and the skills."""
 
 import os
 
-from memman.integrations import sources
+from memman.integrations import skills, sources
 from memman.integrations.mcp_server import Server
 from memman.integrations.target import File, Target, Wiring, laid, under
 
@@ -19,7 +19,8 @@ def _plugin() -> str:
 
 
 def _files(wiring: Wiring) -> list[File]:
-    return [laid(_plugin(), sources.text(NAME, "memman.js", wiring.launcher), "the plugin")]
+    plugin = laid(_plugin(), sources.text(NAME, "memman.js", wiring.launcher), "the plugin")
+    return [plugin, *skills.shared(wiring)]
 
 
 def _settings() -> str:

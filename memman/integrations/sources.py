@@ -35,9 +35,9 @@ def text(agent: str, name: str, launcher: str) -> str:
         raise _missing(agent) from error
 
 
-def skill(launcher: str, command: str) -> str:
-    """Return the skill, in which agents read how they call memman."""
-    shipped = text("claude-code", "skills/memman/SKILL.md", launcher)
+def skill(name: str, launcher: str, command: str) -> str:
+    """Return a skill, in which agents read how they call memman."""
+    shipped = text("claude-code", f"skills/{name}/SKILL.md", launcher)
     for before in ("`", "    "):
         shipped = shipped.replace(f"{before}{NAME} ", f"{before}{command} ")
     return shipped

@@ -10,10 +10,11 @@ from memman.integrations.files import clear_draft, content, decoded, digest, enc
 from memman.integrations.install_record import Entry, InstallRecord
 from memman.integrations.installer import TRIES
 from memman.integrations.json5 import CannotEdit
+from memman.integrations.skills import COMMANDS
 from memman.integrations.target import LAID, File, Target, Wiring
 from memman.model.errors import BadConfig, Busy, MemmanError
 
-_OWN = ("memman", "add-memman")
+_OWN = ("memman", "add-memman", *COMMANDS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,13 @@ from memman.commands.root import VERBS, root
 from memman.config.scope import Here
 from memman.hot.guide import guide
 from memman.hot.prime import block
+from memman.integrations.skills import COMMANDS
 from memman.model.verbs import AGENT_VERBS
 from memman.recall.render import tokens
 
-SKILL = (Path(__file__).parents[3] / "hooks/claude-code/skills/memman/SKILL.md").read_text()
+SKILLS = Path(__file__).parents[3] / "hooks/claude-code/skills"
+SKILL = (SKILLS / "memman/SKILL.md").read_text()
+TYPED = {name: (SKILLS / name / "SKILL.md").read_text() for name in COMMANDS}
 
 
 def test_agents_are_granted_six_verbs_and_no_other():
@@ -33,7 +36,7 @@ def test_an_agents_verb_is_called_as_the_texts_say(verb):
     command.make_context(verb, words)
 
 
-@pytest.mark.parametrize("text", [guide(), SKILL], ids=["guide", "skill"])
+@pytest.mark.parametrize("text", [guide(), SKILL, *TYPED.values()], ids=["guide", "skill", *TYPED])
 def test_the_texts_name_only_what_there_is(text):
     """Every command in a text is a verb of the agent's, and every option one of its verb's."""
     for verb, rest in re.findall(
@@ -47,9 +50,10 @@ def test_the_texts_name_only_what_there_is(text):
 
 
 def test_the_texts_are_short():
-    """The guide takes 200 tokens at most, the skill 600."""
+    """The guide takes 200 tokens at most, the skill 600, a command that a user types 300."""
     assert tokens(guide()) <= 200
     assert tokens(SKILL) <= 600
+    assert max(map(tokens, TYPED.values())) <= 300
 
 
 def test_the_skill_is_one_that_agents_load():
@@ -57,6 +61,10 @@ def test_the_skill_is_one_that_agents_load():
     head = SKILL.split("---\n")[1]
     assert SKILL.startswith("---\n")
     assert re.fullmatch(r"name: memman\ndescription: [^\n]{40,400}\n", head)
+    # Typed by a user, no model has to choose them.
+    for name, text in TYPED.items():
+        typed = r"argument-hint: [^\n]+\ndisable-model-invocation: true\n"
+        assert re.fullmatch(rf"name: {name}\ndescription: [^\n]{{40,400}}\n{typed}", text.split("---\n")[1])
 
 
 def test_a_session_without_memories_starts_with_the_guide(box):

@@ -10,6 +10,7 @@ import pytest
 
 from memman.config.command import command
 from memman.integrations import toml_server
+from memman.mcp.tools import TOOLS
 from memman.model.verbs import AGENT_VERBS, ASKED, PERSONS
 from tests.support.box import PATIENCE, no
 
@@ -321,13 +322,17 @@ def test_entries_of_another_memman_come_back(box, home):
 
 
 def test_permissions_are_verbs(box, home):
-    """The agent is granted the verbs it is told of, each by name; those the user had granted are his to keep."""
+    """The agent is granted the verbs it is told of, and MCP's tools, by name; what the user had granted stays."""
     mine = "Bash(memman recall:*)"
     settings(home).write_text(json.dumps({"permissions": {"allow": [mine]}}))
     install(box, "--target", "claude-code")
     allowed = json.loads(settings(home).read_text())["permissions"]["allow"]
     names = ("memman", command(str(box.data)))
-    assert sorted(allowed) == sorted(f"Bash({name} {verb}:*)" for name in names for verb in AGENT_VERBS)
+    verbs = [f"Bash({name} {verb}:*)" for name in names for verb in AGENT_VERBS]
+    assert sorted(allowed) == sorted([*verbs, *(f"mcp__memman__{tool}" for tool in TOOLS)])
+    install(box, "--target", "claude-code", "--no-mcp")
+    assert sorted(json.loads(settings(home).read_text())["permissions"]["allow"]) == sorted(verbs)
+    install(box, "--target", "claude-code")
     settings(home).write_text(settings(home).read_text().replace("{", '{"model": "x",', 1))
     assert "changed since" in uninstall(box)
     assert json.loads(settings(home).read_text()) == {"model": "x", "permissions": {"allow": [mine]}}
@@ -343,7 +348,8 @@ def test_grants_that_admit_a_persons_verb_give_way(box, home, wide):
     assert f"replacing Bash({wide})" in install(box, "--target", "claude-code")
     allowed = json.loads(settings(home).read_text())["permissions"]["allow"]
     names = ("memman", command(str(box.data)))
-    assert allowed == [*kept, *(f"Bash({name} {verb}:*)" for name in names for verb in AGENT_VERBS)]
+    verbs = [f"Bash({name} {verb}:*)" for name in names for verb in AGENT_VERBS]
+    assert allowed[: len(kept) + len(verbs)] == [*kept, *verbs]
     assert "replacing" not in install(box, "--target", "claude-code")
 
 
@@ -436,6 +442,34 @@ def test_the_shared_skill_stays_while_somebody_needs_it(box, home):
     uninstall(box, "--target", "gemini")
     assert not (home / ".agents").exists()
     assert (box.data / "bin/memman").exists()
+
+
+# Agent -> the folder in which it looks for skills.
+SKILLED = dict.fromkeys(
+    ("codex", "gemini", "qwen", "copilot", "opencode", "cline", "vscode", "zed", "goose"), ".agents"
+)
+COMMANDS = ("recall", "remember", "memories")
+
+
+@pytest.mark.parametrize(("agent", "folder"), {"claude-code": ".claude", **SKILLED}.items())
+def test_an_agent_gets_the_commands_that_a_user_types(box, home, agent, folder):
+    """/recall, /remember and /memories call memman as this agent can; a skill of the user's of that name is theirs."""
+    theirs = home / folder / "skills/remember/SKILL.md"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("---\nname: remember\n---\nmemman, or a sheet of paper\n")
+    install(box, "--target", agent)
+    texts = {name: (home / folder / f"skills/{name}/SKILL.md").read_text() for name in COMMANDS}
+    assert texts.pop("remember") == "---\nname: remember\n---\nmemman, or a sheet of paper\n"
+    for name, text in texts.items():
+        assert text.startswith(f"---\nname: {name}\ndescription: ")
+        assert f"`{command(str(box.data))} recall" in text
+    assert (home / folder / "skills/memman/SKILL.md").exists()
+    planned = install(box, "--target", agent, "--dry-run").splitlines()
+    assert all(line.endswith("is up to date") for line in planned if "skills/" in line)
+    uninstall(box)
+    assert [str(path.relative_to(home / folder)) for path in (home / folder).rglob("*.md")] == [
+        "skills/remember/SKILL.md"
+    ]
 
 
 def test_a_laid_file_that_was_changed_is_kept_aside(box, home):
