@@ -1,36 +1,32 @@
 """`memman graph`: related, about, link, rebuild."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import click
 
 from memman.clock import now_ms
 from memman.commands.memories import one_memory, veiled
 from memman.commands.place import Place, looking, reading, standing, steadily, writing
-from memman.commands.printing import Progress, ago, bar, holds, labelled, short, table, text
+from memman.commands.printing import Progress, ago, holds, labelled, short, table, text
 from memman.commands.verb import Group, store_option
 from memman.config import stores
 from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped
 from memman.drain.stores import metered
-from memman.embed import LocalEmbedder
 from memman.locks import drain_lock
 from memman.model.errors import UsageError
 from memman.model.plural import counted
-from memman.model.records import Edge, Fingerprint
+from memman.model.records import Edge
 from memman.model.terms import name as compared
 from memman.model.text import SHORT_ID, clean
 from memman.model.vocabulary import EDGE_KINDS, NEWER
-from memman.pipeline.link import LINKERS
 from memman.store import EdgeRow
 from memman.store.filters import Filters
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.index import MANUAL
-from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.backfill import learn, resolved
-from memman.upkeep.relink import difference, relink
+from memman.upkeep.relink import relink
 
 
 @click.group(cls=Group)
@@ -245,68 +241,36 @@ def _found(memory: dict[str, Any], step: EdgeRow, distance: int) -> dict[str, An
     return edge | {name: memory[name] for name in _FIELDS}
 
 
-T = TypeVar("T")
-# What is done with an open store, its vectors' fingerprint and the built-in embedder.
-Work = Callable[[SqliteStore, Fingerprint, LocalEmbedder], T]
-
-
 def rebuild(data: str, store: str, progress: Progress, *, stale_only: bool = False) -> int:
     """Rebuild the edges that rules make and the text index of `store`; return how many memories were done.
 
     With `stale_only` link again only what other rules or other vectors than today's have linked. One that was
     interrupted goes on where it stopped. Raises Busy while a drain is at work, and UnknownStore.
     """
-
-    def work(opened: SqliteStore, made: Fingerprint, local: LocalEmbedder) -> int:
-        return relink(opened, made, local, progress, stale_only=stale_only)
-
-    return _linked(data, store, work, learns=True)
-
-
-def foreseen(data: str, store: str, progress: Progress, *, stale_only: bool = False) -> dict[str, Any]:
-    """Return how many edges of each kind a rebuild would add and drop, and of how many memories; write nothing."""
-
-    def work(opened: SqliteStore, made: Fingerprint, local: LocalEmbedder) -> dict[str, Any]:
-        found = difference(opened, made, local, progress, stale_only=stale_only)
-        kinds = {kind: {"added": found.added[kind], "dropped": found.dropped[kind]} for kind in LINKERS}
-        return {"memories": opened.reader.last(), "stale": len(found.memories), "edges": kinds}
-
-    return _linked(data, store, work)
-
-
-def _linked(data: str, name: str, work: Work[T], *, learns: bool = False) -> T:
     refuse_stopped(data, "graph rebuild")
-    stores.known(data, name)
+    stores.known(data, store)
 
-    async def done() -> T:
-        async with metered(data, Settings.load(data, name)) as opened:
-            store, embedder = opened.store(name), opened.providers.embedder()
-            made = resolved(store.db, embedder.fingerprint)
-            if learns:
-                learn(store, made, embedder)
-            return work(store, made, opened.providers.local())
+    async def done() -> int:
+        async with metered(data, Settings.load(data, store)) as opened:
+            found, embedder = opened.store(store), opened.providers.embedder()
+            made = resolved(found.db, embedder.fingerprint)
+            learn(found, made, embedder)
+            return relink(found, made, opened.providers.local(), progress, stale_only=stale_only)
 
     with drain_lock(data):
         return asyncio.run(done())
 
 
 def _print_rebuilt(done: dict[str, Any]) -> None:
-    store = done["store"]
-    if "edges" in done:
-        table([(kind, f"{one['added']} to add", f"{one['dropped']} to drop") for kind, one in done["edges"].items()])
-        text(f"{counted(done['stale'], 'memory')} in store {store!r} would get other edges; nothing was changed")
-    else:
-        text(f"rebuilt the edges of {counted(done['relinked'], 'memory')} in store {store!r}")
+    text(f"rebuilt the edges of {counted(done['relinked'], 'memory')} in store {done['store']!r}")
 
 
-@graph.verb("rebuild", shows=_print_rebuilt)
-@click.option("--dry-run", is_flag=True, help="Say how many edges would be added and dropped; change nothing.")
+@graph.verb(
+    "rebuild",
+    shows=_print_rebuilt,
+    bar=("relinking", "what is done stays; `memman graph rebuild` goes on with the rest"),
+)
 @click.option("--stale-only", is_flag=True, help="Look only at what an older version, or other vectors, have linked.")
-def rebuild_verb(place: Place, *, dry_run: bool, stale_only: bool) -> dict[str, Any]:
+def rebuild_verb(place: Place, *, stale_only: bool, progress: Progress) -> dict[str, Any]:
     """Recompute all edges but causal and newer ones; those added by hand are kept."""
-    data, store = place.data, place.name
-    if dry_run:
-        with bar("comparing", "nothing was changed") as progress:
-            return {"store": store} | foreseen(data, store, progress, stale_only=stale_only)
-    with bar("relinking", "what is done stays; `memman graph rebuild` goes on with the rest") as progress:
-        return {"store": store, "relinked": rebuild(data, store, progress, stale_only=stale_only)}
+    return {"store": place.name, "relinked": rebuild(place.data, place.name, progress, stale_only=stale_only)}

@@ -1,9 +1,7 @@
 """Working out edges and the text index of an open store again, as the rules of today would have it."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -12,9 +10,8 @@ import numpy as np
 from memman import __version__
 from memman.embed import LocalEmbedder, Vectors
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import EDGE_KINDS, HIDDEN, JUDGE
+from memman.model.vocabulary import HIDDEN, JUDGE
 from memman.pipeline.link import LINKERS, Judged, Subject, connected, linker
-from memman.sqlite import LISTED, id_list
 from memman.store.sqlite import linkers, vectors
 from memman.store.sqlite.past import PastReader
 from memman.store.sqlite.store import SqliteStore
@@ -40,52 +37,6 @@ class _Memory:
 
 
 Progress = Callable[[int, int], None]
-_EDGES = f"SELECT src, kind, dst FROM link WHERE src {LISTED} OR dst {LISTED}"
-
-
-@dataclass(slots=True)
-class Difference:
-    """What a rebuild would do: edges it would add and drop, by kind, and the memories that these belong to."""
-
-    added: Counter[str]
-    dropped: Counter[str]
-    memories: set[int]
-
-
-class _LeftAloneError(Exception):
-    """Ends a transaction that is not to be stored."""
-
-
-def difference(
-    store: SqliteStore,
-    fingerprint: Fingerprint,
-    local: LocalEmbedder,
-    progress: Progress = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
-    *,
-    stale_only: bool = False,
-) -> Difference:
-    """Work out what `relink` would change; each batch is rolled back: nothing is written."""
-    found, total = Difference(Counter(), Counter(), set()), store.reader.last()
-    runs = stale(store, fingerprint) if stale_only else [(1, total)]
-    for batch in _batches(store, runs):
-        before = after = set[tuple[int, int, int]]()
-        with suppress(_LeftAloneError), store.unit() as unit:
-            before = _touching(store, batch)
-            for note in _notes(batch):
-                _relink_note(store, unit, note, fingerprint, local)
-            after = _touching(store, batch)
-            raise _LeftAloneError
-        for edges, counts in ((after - before, found.added), (before - after, found.dropped)):
-            counts.update(EDGE_KINDS[kind] for _, kind, _ in edges)
-            # An edge is made with the later of its memories.
-            found.memories.update(max(src, dst) for src, _, dst in edges)
-        progress(batch[-1].id, total)
-    return found
-
-
-def _touching(store: SqliteStore, batch: Sequence[_Memory]) -> set[tuple[int, int, int]]:
-    ids = id_list(memory.id for memory in batch)
-    return set(store.db.execute(_EDGES, (ids, ids)))
 
 
 def stale(store: SqliteStore, fingerprint: Fingerprint) -> list[tuple[int, int]]:
