@@ -4,14 +4,40 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from memman.drain.store_queue import InFlight, StoreQueue
+from memman.llm import LLM, Wrapper
 from memman.model.errors import MemmanError
-from memman.model.records import Note
+from memman.model.records import Note, Reply, Request
 from memman.pipeline import PIPELINE
-from memman.pipeline.answering import heard
 from memman.pipeline.codec import decode, encode
 from memman.pipeline.plan import Plan, Stage, Tools
 from memman.queue.journal import Journal
 from memman.store.sqlite.store import SqliteStore
+
+
+class Answering(Wrapper):
+    """A model, and in `names` who answered when it was asked, each once."""
+
+    def __init__(self, inner: LLM, names: list[str]) -> None:
+        super().__init__(inner)
+        self.names = names
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer `request`. Raises what the model does."""
+        reply = await self.inner.complete(request)
+        name = f"{reply.provider}/{reply.model}"
+        if name not in self.names:
+            self.names.append(name)
+        return reply
+
+
+def heard(tools: Tools) -> tuple[Tools, list[str]]:
+    """Return `tools` for one stage of one note, and a list that comes to name the models that answered.
+
+    In place of the one that is set up a fallback may have, or the built-in one.
+    """
+    names: list[str] = []
+    return replace(tools, llm=Answering(tools.llm, names), builtin=Answering(tools.builtin, names)), names
+
 
 _WRITER = "commit"
 # What a model reads with the rest of its session.

@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memman.judge.heads import BUCKETS, HEADS, PASTED, PERSONAL, SCRIPTS, STEERING, Chain, Head, gaps, letters, script
-from memman.judge.judge import FOLDER, Judge
-from memman.judge.surroundings import surroundings
+from memman.judge.judge import FOLDER, Judge, surroundings
 from memman.llm.builtin.extract import extract
 from memman.pipeline.speech import own, passages
 
