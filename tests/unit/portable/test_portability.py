@@ -32,7 +32,7 @@ def imported(box, path, *args):
     """Import a file as somebody who agrees does; return the words of the preview."""
     done = box.memman("import", str(path), *args)
     assert done.returncode == 0, done.stderr + done.stdout
-    return done.stdout
+    return done.stdout + done.asked
 
 
 def dumped(path):
