@@ -52,11 +52,13 @@ class Desk:
         self.store = SqliteStore.open(folder, "default")
         self._local, self._builtin, self._count = BuiltinEmbedder(), BuiltinLLM(Judge()), 0
 
-    def tell(self, text: str, channel: str = "note", shown: tuple[str, ...] = ()) -> str:
-        """Send a text through the pipeline; return the note's uid."""
+    def tell(
+        self, text: str, channel: str = "note", shown: tuple[str, ...] = (), *, at: int = 0, session: str = ""
+    ) -> str:
+        """Send a text through the pipeline, by default in a session of its own; return the note's uid."""
         self._count += 1
-        at = _BEGAN_MS + self._count * _STEP_MS
-        who = Provenance("user", "bench", f"session-{self._count}")
+        at = at or _BEGAN_MS + self._count * _STEP_MS
+        who = Provenance("user", "bench", session or f"session-{self._count}")
         note = Note(new_uid(at), "default", text, at, provenance=who, channel=channel, shown=shown)
         asyncio.run(self._through(note))
         return note.uid

@@ -169,7 +169,7 @@ class _Finding(NamedTuple):
 
 _REPLACE = 'memman replace ID "…"'
 _FINDINGS = {
-    "contradictory": _Finding("memman replace ID or memman forget ID", _contradictions, judged=True),
+    "contradictory": _Finding(f"{_REPLACE} or memman forget ID", _contradictions, judged=True),
     "maybe replaced": _Finding("memman review approve ID or memman review reject ID", _maybe_replaced),
     "duplicate": _Finding("memman consolidate ID or memman forget ID", _duplicates),
     "stale": _Finding("memman insights verify ID or memman insights archive ID", _stale),

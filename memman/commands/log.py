@@ -255,6 +255,8 @@ def changed(place: Place, catalogue: Catalogue, since: int) -> Records:
 
 def _sign(verbs: tuple[str, ...], record: dict[str, Any]) -> str:
     new, gone = not _NEW.isdisjoint(verbs), record["status"] in _GONE
+    if record["status"] == "current" and {*verbs} == {"supersede", "undo"}:
+        return ""  # it stands as before
     return "" if new and gone else "+" if new else "-" if gone else "~"
 
 

@@ -46,23 +46,31 @@ def _alike(one: str, other: str) -> bool:
     return len(stems(one) & stems(other)) >= _SAME * len(both) and numbers(one) == numbers(other)
 
 
-def _print(doubts: dict[str, Records]) -> None:
-    if not any(doubts.values()):
+def _print(doubts: dict[str, Any]) -> None:
+    if not (doubts["asked"] or doubts["weak"] or doubts["against"]):
         text("nothing: no question is open, and nothing is held weakly or said otherwise")
     if doubts["asked"]:
         text('asked and never answered: memman remember "…" answers')
         table(
-            (f"  {counted(one['times'], 'time')}", f"last {ago(one['last'])}", one["question"])
+            (f"  {counted(one['times'], 'time')}", f"last {ago(one['last'])} ago", one["question"])
             for one in doubts["asked"]
         )
+        _more(doubts, "asked")
     if doubts["weak"]:
         text("held weakly, for only an agent has said so: memman review approve ID, or reject ID")
         table(cells(one, _shown(one)) for one in doubts["weak"])
+        _more(doubts, "weak")
     if doubts["against"]:
         text("said otherwise: memman review approve ID, if the second holds, or reject ID")
         for one in doubts["against"]:
             text(f"  {short(one['uid'])}  {one['text']}")
             text(f"    {one['kind']} by {short(one['other']['uid'])}: {one['other']['text']}")
+        _more(doubts, "against")
+
+
+def _more(doubts: dict[str, Any], kind: str) -> None:
+    if left := doubts["left"][kind]:
+        text(f"  and {left} more: --limit lists more")
 
 
 def _shown(record: dict[str, Any]) -> str:
@@ -71,7 +79,7 @@ def _shown(record: dict[str, Any]) -> str:
 
 @verb(shows=_print)
 @limit_option
-def wonder(place: Place, *, limit: int = 20) -> dict[str, Records]:
+def wonder(place: Place, *, limit: int = 20) -> dict[str, Any]:
     """List what was asked and never answered, what is held weakly, and what is said otherwise.
 
     A question counts that `recall` had no sure answer to, here or in another repository, and still has not.
@@ -84,4 +92,8 @@ def wonder(place: Place, *, limit: int = 20) -> dict[str, Records]:
             "asked": asked[:limit],
             "weak": [veiled(place, catalogue.reader, one["uid"], one) for one in weak[:limit]],
             "against": [told(place, catalogue, *one) for one in against[:limit]],
+            "left": {
+                kind: max(0, len(every) - limit)
+                for kind, every in (("asked", asked), ("weak", weak), ("against", against))
+            },
         }
