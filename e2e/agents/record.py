@@ -24,6 +24,7 @@ NAMES = {
     "user-prompt": "UserPromptSubmit",
     "stop": "Stop",
     "post-compact": "PostCompact",
+    "subagent-start": "SubagentStart",
 }
 RECORDER = """#!/usr/bin/env python3
 import json, sys
@@ -38,11 +39,13 @@ if sys.argv[2] == "session-start":
 QUESTION = "Where do we deploy billing?"
 TASK = f'"prompt": "{QUESTION}", "description": "look", "subagent_type": "general-purpose"'
 AGENT = f"{QUESTION} CALL Agent {{{TASK}}};"
+LOOK = f'{QUESTION} CALL task {{"prompt": "{QUESTION}", "description": "look", "agent_type": "explore", "name": "a"}};'
 SPAWN = f'{QUESTION} CALL multi_agent_v1.spawn_agent {{"message": "{QUESTION}", "agent_type": "default"}};'
 # Client -> more sessions than the one with the question: the words that start it, then the prompt.
 MORE = {
     "claude-code": [(("claude", "-p"), AGENT), (("claude", "--continue", "-p"), "/compact")],
     "codex": [((*CLIENTS["codex"].argv,), SPAWN)],
+    "copilot": [(CLIENTS["copilot"].free, LOOK)],
 }
 
 

@@ -19,10 +19,10 @@ def answered(path: str) -> str:
             entry = Payload(parsed(line.decode("utf-8", "replace")))
         except (ValueError, RecursionError):
             continue
-        kind, data = entry.text("type"), entry.under("data")
+        kind = "" if entry.text("agentId") else entry.text("type")  # a sub-agent's lines stand among the others
         if kind == "user.message":
             return ""
-        if kind == "assistant.message" and not entry.text("agentId") and (said := data.text("content")):
+        if kind == "assistant.message" and (said := entry.under("data").text("content")):
             return said
     return ""
 

@@ -143,6 +143,18 @@ def test_what_nobody_here_said_comes_only_when_asked_for(stored, source):
         stored.drain()
 
 
+def test_copilots_sub_agent_is_given_the_block_and_leaves_nothing(stored):
+    """Its host puts the block before the sub-agent's task, and tells that as a prompt: only the task is looked up."""
+    begun = {"sessionId": "s-1", "cwd": "/", "agent_id": "a-1", "agentName": "explore"}
+    block = context(stored, "subagent-start", "copilot", begun)
+    assert DEPLOYED in block
+    own = {"agent_id": "a-1", "session_id": "a-1"}
+    assert context(stored, "user-prompt", "copilot", payload(prompt=f"{block}\n\nwrite a haiku") | own) == ""
+    assert DEPLOYED in context(stored, "user-prompt", "copilot", payload(prompt=f"{block}\n\n{ASKED}") | own)
+    assert hook(stored, "stop", "copilot", payload() | own).stdout == b""
+    assert stored.states().get("pending", 0) == 0
+
+
 def test_what_other_hooks_put_into_a_prompt_is_no_question(stored):
     """Gemini hands on what hooks said as part of the prompt; only the user's words are looked up."""
     frame = f"<hook_context>{ASKED} {DEPLOYED}</hook_context>\n\n"

@@ -190,7 +190,14 @@ def copilot(kind, content, **fields):
             DONE,
         ),
         ([copilot("assistant.message", OLD), copilot("user.message", "a")], ""),
-        ([copilot("assistant.message", DONE), copilot("assistant.message", OLD, agentId="sub")], DONE),
+        (
+            [
+                copilot("assistant.message", DONE),
+                copilot("user.message", "Look.", agentId="sub"),
+                copilot("assistant.message", OLD, agentId="sub"),
+            ],
+            DONE,
+        ),
         ([copilot("assistant.message", [{"text": 1}]), {"type": "assistant.message"}, {"data": []}, 5, None], ""),
         ([], ""),
     ],

@@ -161,6 +161,16 @@ def test_hooks_run_through_the_launcher(box, home):
     assert ran.returncode == 0
 
 
+def test_copilots_hooks_never_fail(box, home):
+    """Where memman and its folder are gone each ends well and says nothing: Copilot CLI would deny every command."""
+    install(box, "--target", "copilot")
+    hooks = json.loads((home / ".copilot/hooks/memman.json").read_text())["hooks"]
+    (box.data / "bin/memman").unlink()
+    for (group,) in hooks.values():
+        ran = box.start("sh", "-c", f"({group['hooks'][0]['command']}) 2>/dev/null")
+        assert (ran.communicate(timeout=PATIENCE), ran.returncode) == (("", ""), 0)
+
+
 def test_a_launcher_with_blanks_in_its_path_is_quoted(box, home):
     """A data folder with blanks and quotes gives commands that a shell takes as they are meant."""
     data = home / "a b'c"
