@@ -82,7 +82,10 @@ def _prefix(repository: str) -> str:
 
 
 def left(data: str, repository: str, host: str = "", session: str = "") -> "list[str]":
-    """Return the paths of what other sessions left in a repository, the newest first; of those only that is offered."""
+    """Return the paths of what other sessions left in a repository, the newest first; of those only that is offered.
+
+    Some agents do not tell their commands the session: what one of them left last is its own, of this very turn.
+    """
     oldest = time.time() - DAYS * 86_400
     found = []
     try:
@@ -93,7 +96,10 @@ def left(data: str, repository: str, host: str = "", session: str = "") -> "list
                 found.append((at, file.path))
     except OSError:
         return []
-    return [path for _, path in sorted(found, reverse=True)]
+    paths = [path for _, path in sorted(found, reverse=True)]
+    nameless = host and not session
+    mine = next((path for path in paths if f"{_prefix(repository)}{host}-" in path), "") if nameless else ""
+    return [path for path in paths if path != mine]
 
 
 def read(path: str) -> "tuple[dict[str, Any], list[tuple[str, str]]]":

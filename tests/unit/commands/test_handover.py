@@ -161,3 +161,11 @@ def test_what_is_purged_or_not_to_be_kept_is_not_handed_over(shop, box):
         box.configure(CAPTURE=mode)
         shop.says("s1", "The importer is slow.", FIXED)
         assert not [*(box.data / "handovers").iterdir()]
+
+
+def test_an_agent_whose_commands_name_no_session_gets_another_s_and_not_its_own(shop, box):
+    """What it left last is of the very turn in which it asks."""
+    shop.says("old", "Split the tariff table.", host="gemini")
+    shop.says("new", "Go on where we were.", host="gemini")
+    box.environ["MEMMAN_AGENT"] = "gemini"
+    assert "Split the tariff table." in shop.handover("accept").stdout
