@@ -23,10 +23,16 @@ _SHOWN = 80
 
 
 def keep(place: Place, values: Values) -> Done:
-    """Say that a memory is true."""
+    """Say that a memory is true: one that an agent said takes the place of what it contradicts."""
     uid = _one(values, "id")
+    against = described(place, [uid])[0].get("against", ())
     insights.verify(place, [uid])
-    return Done(f"{uid[:SHORT_ID]} is still true")
+    says = f"{uid[:SHORT_ID]} is still true"
+    gone = next((old for old in against if described(place, [old])[0]["status"] == "superseded"), "")
+    if not gone:
+        return Done(says)
+    undo = f"memman insights reinstate {gone[:SHORT_ID]}"
+    return Done(f"{says}, and takes the place of {gone[:SHORT_ID]}", "reinstate", {"id": gone}, undo)
 
 
 def forget(place: Place, values: Values) -> Done:

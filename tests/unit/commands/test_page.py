@@ -200,7 +200,7 @@ def test_what_is_decided_there_is_decided(box):
 
 
 def test_what_an_agent_contradicts_is_decided(box):
-    """Of two that cannot both hold the newer is forgotten, which the notice takes back."""
+    """Of two that cannot both hold the newer is forgotten, or kept; the notice takes back either."""
     said = ("The bakery opens at seven in the morning.", "Since Monday the bakery opens at nine in the morning.")
     for text, source in zip(said, ("user", "agent"), strict=True):
         box.remember(text, source=source)
@@ -213,6 +213,10 @@ def test_what_an_agent_contradicts_is_decided(box):
         assert f"memman forget --undo {new[:8]}" in browser.press("reject", id=old)
         assert browser.data("/decide.json") == []
         assert "restored" in browser.press("restore", id=new)
+        assert box.store("SELECT status FROM memory") == ["current", "current"]
+        assert f"memman insights reinstate {old[:8]}" in browser.press("keep", id=new)
+        assert box.store("SELECT status FROM memory") == ["superseded", "current"]
+        browser.press("reinstate", id=old)
         assert box.store("SELECT status FROM memory") == ["current", "current"]
 
     browsing(work)
