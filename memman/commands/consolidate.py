@@ -36,7 +36,7 @@ from memman.store.sqlite.index import STAMPED
 VERB = "consolidate"
 # Memories that are looked at at once, and of each the most alike that it is compared with.
 _MOST, _NEIGHBOURS = 2_000, 3
-# The share of their words that two have in common which say the same.
+# Two that say the same have more than this share of their words in common.
 _COMMON = 0.5
 _WHY, _GATHERED = "says the same", "gathered into one"
 # The one that stays, and those that it takes the place of.
@@ -90,7 +90,7 @@ def groups(place: Place, catalogue: Catalogue, among: Sequence[int] = (), progre
 
 
 def of_two_things(one: str, other: str) -> bool:
-    """Whether two texts are about two things: of two words side by side one differs or both, or most words do.
+    """Whether two texts are about two things: of two words side by side one differs or both, or half of all words do.
 
     What is said of the order worker is to the judge often the same as what is said of the order service.
     """
@@ -100,7 +100,7 @@ def of_two_things(one: str, other: str) -> bool:
         any(stems(text).isdisjoint(pair) for pair in pairs) for text, pairs in ((other, first), (one, second))
     )
     common = len(stems(one) & stems(other))
-    return rivals or common < _COMMON * max(len(stems(one)), len(stems(other)))
+    return rivals or common <= _COMMON * max(len(stems(one)), len(stems(other)))
 
 
 def _beside(text: str) -> set[tuple[str, str]]:

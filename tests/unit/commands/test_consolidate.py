@@ -75,6 +75,7 @@ def test_what_is_protected_elsewhere_or_kept_apart_stays(twice):
         ("The order dashboard listens on port 9379.", "9379 is the port of the report dashboard.", True),
         ("Team Comet owns the login service.", "Team Comet owns the payment gateway.", True),
         ("Team Dune owns the search service.", "Nomad deploys the search service.", True),
+        ("Go is the language of the order importer.", "The order importer runs in Dublin.", True),
         ("We host the payment gateway in Ohio.", "Ohio is where the payment gateway is hosted.", False),
         (*SAID, False),
     ],
