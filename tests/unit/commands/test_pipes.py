@@ -6,7 +6,6 @@ import subprocess
 
 import pytest
 
-from memman.commands.rule import change
 from memman.config.places import open_file, read_file, write_file
 from memman.model.errors import CannotWrite
 from memman.scheduler.files import lay
@@ -140,13 +139,6 @@ def test_a_unit_that_is_masked_or_a_pipe_stays_so(tmp_path):
     with pytest.raises(CannotWrite, match="not a regular file"):
         lay(str(tmp_path), texts)
     assert (tmp_path / "b.timer").is_fifo()
-
-
-def test_rules_are_not_added_to_a_pipe(tmp_path):
-    """What a rules file is to gain is compared with what it holds: a pipe would be waited for."""
-    os.mkfifo(tmp_path / "AGENTS.md")
-    with pytest.raises(CannotWrite, match="not a regular file"):
-        change(["Use tabs."], str(tmp_path / "AGENTS.md"))
 
 
 def test_a_drain_that_meets_a_pipe_still_hears_a_signal(box):
