@@ -7,6 +7,7 @@ from memman.config.launcher import target as launched
 from memman.integrations import (
     claude_code,
     codex,
+    copilot,
     edits,
     gemini,
     hook_block,
@@ -25,6 +26,8 @@ _ENABLE = "start `gemini`, type /hooks enable memman"
 # Of each agent: where its settings say something of hooks, what there switches them off, and what a person does then.
 _SWITCHES: dict[str, tuple[tuple[tuple[str, ...], object, str], ...]] = {
     claude_code.NAME: ((("disableAllHooks",), True, ""),),
+    gemini.FORK: ((("disableAllHooks",), True, ""),),
+    copilot.NAME: ((("disableAllHooks",), True, ""),),
     gemini.NAME: (
         (("hooksConfig", "enabled"), False, ""),
         (("hooksConfig", "disabled"), "memman", _ENABLE),

@@ -78,6 +78,16 @@ def test_every_switch_of_gemini_counts(box, settings):
     assert [status for status, _ in found(box, "agents")] == ["warn"]
 
 
+@pytest.mark.parametrize(("name", "path"), [("qwen", ".qwen/settings.json"), ("copilot", ".copilot/hooks/memman.json")])
+def test_hooks_that_are_all_switched_off_are_named(box, name, path):
+    """Qwen Code has one switch for its settings, Copilot CLI one for a file of hooks."""
+    wire(box, name)
+    assert [status for status, _ in found(box, "agents")] == ["ok"]
+    path = box.data.parent / path
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"disableAllHooks": True}))
+    assert [status for status, _ in found(box, "agents")] == ["warn"]
+
+
 def test_what_an_administrator_switched_off_is_named(tmp_path):
     """Claude Code's managed settings may forbid hooks; there is nothing to mend but to ask."""
     path = tmp_path / "managed-settings.json"
