@@ -2,7 +2,8 @@
 
 `python -m bench.coding` plays the project's own tasks through memman's hooks and prints what stands before the model:
 nothing, MEMORY.md kept by hand, the newest ten memories, everything, and what memman's hooks give. `--sde FOLDER` adds
-the tasks of sde-bench, half by half; It prints where decisions get lost, too.
+the tasks of sde-bench, half by half; `--client claude-code` runs some as real sessions of it against a loopback model,
+`--model` asks the model that memman's settings choose. It prints where decisions get lost, too.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from bench.coding import models
 from bench.coding import tasks as data
 from bench.coding.tasks import Task
 from bench.coding.world import World
@@ -29,6 +31,7 @@ CONDITIONS = ("nothing", "MEMORY.md by hand", "newest ten", "everything", "memma
 STAGES = ("said", "learned", "kept", "recalled", "shown")
 _TITLES = ("tasks", "condition", "n", "decision stands", "by chance", "superseded unmarked", "foreign", "tokens", "ms")
 
+_CLIENT = ("real client", "n", "obeyed the decision", "superseded unmarked", "foreign", "a turn")
 _FIRST = ("first prompt alone", "n", "decision stands", "lines", "tokens")
 
 
@@ -110,6 +113,25 @@ def lost(kind: str, found: Sequence[Outcome]) -> list[str]:
     return [kind, str(len(found)), *(str(sum(one.stages[name] for one in found)) for name in STAGES)]
 
 
+def in_client(name: str, world: World, tasks: Sequence[Task]) -> list[str]:
+    """Return a line of what the loopback model behind a real client was given."""
+    found = [*models.in_client(name, world, tasks)]
+    knew = sum(known for _, known, _, _ in found)
+    stale = sum(bool(task.unmarked(given)) for task, _, given, _ in found)
+    abroad = sum(bool(task.abroad(given)) for task, _, given, _ in found)
+    late = f"{median(seconds for *_, seconds in found):.1f} s"
+    return [name, str(len(found)), _share(knew, len(found)), str(stale), str(abroad), late]
+
+
+def answered(kind: str, found: Sequence[Outcome]) -> list[str]:
+    """Return a line of how many answers of the configured model follow the decision, by condition."""
+    counts = []
+    for name in CONDITIONS:
+        said = models.answers([(one.contexts[name], one.task.prompt) for one in found])
+        counts.append(_share(sum(one.task.stands(text) for one, text in zip(found, said, strict=True)), len(found)))
+    return [kind, str(len(found)), *counts]
+
+
 def _share(count: int, of: int) -> str:
     return f"{count} ({100 * count / of:.0f} %)"
 
@@ -143,14 +165,21 @@ def main() -> int:
     parser.add_argument("--sde", metavar="FOLDER", help="a folder of sde-bench: tasks.jsonl and decoys.jsonl")
     parser.add_argument("--half", choices=("work", "aside", "all"), default="work", help="which half of sde-bench")
     parser.add_argument("--no-own", action="store_true", help="leave out the project's own tasks")
+    parser.add_argument("--client", help="run some of the project's tasks in a client of e2e/agents, too")
+    parser.add_argument("--sample", type=int, default=6, help="how many tasks are run so")
+    parser.add_argument("--model", action="store_true", help="ask the configured model in every condition")
     parser.add_argument("--json", metavar="FILE", help="write what each task was told")
     args = parser.parse_args()
+    if args.model and not models.configured():
+        parser.error("no model is configured: `memman config` chooses one")
     runs: list[tuple[str, list[Outcome]]] = []
     with tempfile.TemporaryDirectory() as work:
         if not args.no_own:
             world, tasks = World(f"{work}/own"), data.own()
             world.build(tasks)
             runs += [(f"own {kind}", some) for kind, some in by_kind([*outcomes(world, tasks)]).items()]
+            if args.client:
+                print(markdown(_CLIENT, [in_client(args.client, world, tasks[:: len(tasks) // args.sample])]), "\n")
         if args.sde:
             runs += _sde(work, args.sde, args.half)
     print(markdown(_TITLES, [line for kind, found in runs for line in table(kind, found)]))
@@ -162,6 +191,8 @@ def main() -> int:
     )
     print()
     print(markdown(("decisions left after", "n", *STAGES), [lost(*one) for one in runs]))
+    if args.model:
+        print("\n" + markdown(("the model's answer", "n", *CONDITIONS), [answered(*one) for one in runs]))
     if args.json:
         Path(args.json).write_text(json.dumps([_record(one) for _, found in runs for one in found], indent=1), "utf-8")
     return 0

@@ -36,7 +36,6 @@ class World:
             "HOME": home,
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
-            "MEMMAN_DATA_DIR": f"{home}/data",
             "MEMMAN_DRAIN": "off",
         }
         self.home.mkdir(parents=True, exist_ok=True)
@@ -150,7 +149,7 @@ class World:
 
     def memories(self) -> list[Mapping[str, str]]:
         """Return all that was ever kept, the oldest first."""
-        path = store_path(self.environ["MEMMAN_DATA_DIR"], DEFAULT)
+        path = store_path(f"{self.home}/.memman", DEFAULT)
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         rows = [dict(zip(("text", "status", "session", "revision"), row, strict=True)) for row in db.execute(_MEMORIES)]
         db.close()
