@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from memman.config.scope import Here
 
-HOSTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cline", "openclaw", "nanoclaw")
+HOSTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cline", "openclaw", "goose", "nanoclaw")
+# Hosts that put nothing a hook says before their model.
+_DEAF = ("goose",)
 # Hosts that read the context from the top of the answer.
 _FLAT = ("copilot",)
 # Tool -> the field of its input that says what it is about to do.
@@ -190,10 +192,10 @@ def _user_prompt(call: Call) -> str:
     from memman.hot.capture import prompted
     from memman.hot.frame import stripped
 
-    prompt = stripped(call.payload.text("prompt"))
+    prompt = stripped(call.payload.text("prompt", "message"))
     first = prompted(call, prompt)
     call.progress.missing = "answer"
-    if call.progress.late:
+    if call.progress.late or call.host in _DEAF:
         return ""
     return "\n".join(filter(None, (_reminded(call, prompt, PROMPT, first=first), _unnoted(call))))
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from memman.integrations import rules_block, skills
+from memman.integrations import hook_block, rules_block, skills, sources
+from memman.integrations.codex import JSON_FORM as HOOKS
 from memman.integrations.mcp_server import Server
 from memman.integrations.target import LAID, File, Target, Wiring, under
 
@@ -23,7 +24,8 @@ class Client:
     """One client; paths begin with {home}, the first of `homes` that there is, ~, {config} or {apps}.
 
     `rules` is a file of its rules; with a `head` it is ours alone, else the user's with a block of ours. `files` are
-    more that are ours alone; `skilled` says whether it reads the skills that most agents share.
+    more that are ours alone, `hooks` is one of hooks as we ship them; `skilled` says whether it reads the skills that
+    most agents share.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Client:
     rules: str = ""
     head: str = ""
     files: Mapping[str, str] = field(default_factory=dict, compare=False)
+    hooks: str = ""
     skilled: bool = False
     note: str = ""
 
@@ -48,8 +51,11 @@ class Client:
         return _placed(path.replace("{home}", self.home()))
 
     def wired(self, wiring: Wiring) -> list[File]:
-        """Return its files beside the one of its servers; all but skills are about the server's tools."""
+        """Return its files beside the one of its servers; all but hooks and skills are about the server's tools."""
         files = [_own(self.path(path), text, "the plugin", wiring) for path, text in self.files.items()]
+        if self.hooks:
+            block = sources.block(self.name, "hooks.json", wiring.launcher)
+            files.append(File(self.path(self.hooks), HOOKS, f"{len(block)} hooks", partial(_hooked, block=block)))
         if self.head:
             files.append(_own(self.path(self.rules), f"{self.head}\n{_RULE}", "the rules", wiring))
         elif self.rules:
@@ -59,11 +65,14 @@ class Client:
 
     def target(self) -> Target:
         """Return it as an agent that can be set up."""
-        servers = partial(self.path, self.servers)
-        server = Server(servers, self.keys, self.says)
+        server = Server(partial(self.path, self.servers), self.keys, self.says)
         return Target(
-            self.name, self.program, self.home, self.wired, self.notes, lambda: [servers()], unseen=False, server=server
+            self.name, self.program, self.home, self.wired, self.notes, self.settings, unseen=False, server=server
         )
+
+    def settings(self) -> list[str]:
+        """Return its files of settings."""
+        return [self.path(path) for path in (self.servers, self.hooks) if path]
 
     def notes(self, wiring: Wiring) -> list[str]:
         """Say what a person does or sees then."""
@@ -78,6 +87,10 @@ def _placed(path: str) -> str:
 
 def _own(path: str, text: str, what: str, wiring: Wiring) -> File:
     return File(os.path.realpath(path), LAID, what, lambda _: text if wiring.mcp else None)
+
+
+def _hooked(text: str | None, block: hook_block.Block) -> str:
+    return hook_block.put(text or "", block)
 
 
 def _ruled(text: str | None, says: str) -> str | None:
@@ -135,7 +148,9 @@ CLIENTS = (
         ("{config}/goose",),
         "~/.agents/plugins/memman/.mcp.json",
         rules="{home}/.goosehints",
+        hooks="~/.agents/plugins/memman/hooks/hooks.json",
         skilled=True,
+        # Without the schema that other readers of these plugins ask for: Cline has our server already.
         files={"~/.agents/plugins/memman/plugin.json": '{"name": "memman", "description": "memory across sessions"}\n'},
     ),
     Client(

@@ -64,7 +64,7 @@ def test_what_was_recorded_is_answered(stored, outside, tmp_path, host, events, 
     for event in events:
         fields = here(json.loads(line), tmp_path)
         said = context(stored, event, host, fields)
-        assert bool(said) == (event in CONTEXT and "<task-notification>" not in line)
+        assert bool(said) == (event in CONTEXT and host != "goose" and "<task-notification>" not in line)
         done = hook(stored, event, host, line.encode())
         judged(event, host, done)
 
@@ -75,8 +75,9 @@ def by_event():
 
 
 def test_there_is_a_payload_of_every_host():
-    """No host is without a recorded start, question and end of a turn."""
-    assert {(host, event) for host in HOSTS for event in ("session-start", "user-prompt", "stop")} <= by_event().keys()
+    """No host is without a recorded start, question and end of a turn; Goose's start is of no use."""
+    wanted = {(host, event) for host in HOSTS for event in ("session-start", "user-prompt", "stop")}
+    assert wanted - {("goose", "session-start")} <= by_event().keys()
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,29 @@ def test_no_client_is_made_up(box, home):
     run(box, "uninstall")
     made = dict.fromkeys(map(Path, (".agents", ".agents/skills")))
     assert tree(home) == before | made
+
+
+def test_gooses_plugin_keeps_what_is_said_there(box, home):
+    """Goose tells its hooks of prompts and answers, as its documentation has it, and reads nothing of what they say."""
+    run(box, "install", "--no-wizard", "--target", "goose")
+    plugin = home / ".agents/plugins/memman"
+    assert json.loads((plugin / "plugin.json").read_text())["name"] == "memman"
+    hooks = json.loads((plugin / "hooks/hooks.json").read_text())["hooks"]
+    said = "No, the invoices are in Ledger, not in Excel."
+    payloads = {
+        "UserPromptSubmit": {"matcher_context": said, "message": said},
+        "Stop": {"last_assistant_message": "Done. I updated the file."},
+    }
+    for event, more in payloads.items():
+        ((handler,),) = (group["hooks"] for group in hooks[event])
+        given = json.dumps({"event": event, "session_id": "abc-123", **more})
+        command = ["sh", "-c", handler["command"]]
+        done = subprocess.run(
+            command, input=given, env=box.environ, cwd=home, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    ((text, agent),) = box.queue("SELECT text, agent FROM note WHERE channel = 'turn'")
+    assert (text, agent) == (said, "goose")
 
 
 def test_doctor_names_a_client_that_is_used_and_not_wired(box, home):
