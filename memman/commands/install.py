@@ -13,6 +13,8 @@ import click
 from memman.commands.ancestors import asking
 from memman.commands.config import abbreviated
 from memman.commands.person import confirm, refuse_agents
+from memman.commands.place import chosen as current
+from memman.commands.place import standing
 from memman.commands.printing import complain, printed, text
 from memman.commands.verb import json_option, verb
 from memman.config.command import command
@@ -24,6 +26,7 @@ from memman.config.launcher import launcher_path, lay
 from memman.config.places import data_dir, make_private
 from memman.config.providers import AGENTS, AUTO, LLMS
 from memman.config.stores import names
+from memman.hot.prime import knows
 from memman.integrations import codex, nanoclaw, openclaw
 from memman.integrations import reach as reaching
 from memman.integrations.install_record import InstallRecord
@@ -124,7 +127,7 @@ def install(
     work.ask(settings, shell.settings)
     with locked(data):
         work.do(planned, wiring, settings, reached)
-    return work.end()
+    return work.end(*_history())
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +279,13 @@ class Work:
             off = [f"{says}: {step}" for says, step in switched_off(target)]
             for note in (*target.notes(wiring), *off):
                 self.say(f"{target.name}: {note}")
+
+
+def _history() -> Iterator[str]:
+    """Offer to read the history of this repository, where memory knows nothing of it."""
+    place, here = current(), standing()
+    if here.repository and not knows(place.data, place.name, here):
+        yield "memory knows nothing of this repository yet: `memman bootstrap --dry-run` shows what its history says"
 
 
 def _say_reach(work: Work, reached: Reach) -> None:

@@ -146,16 +146,22 @@ def unknown(data: str, store: str, here: "Here") -> str:
         if looked.begun:
             return ""
         looked.begun = True
-    reader = SqliteReader.open(store_path(data, store))
-    if reader:
-        held = any(reader.holding(one) for one in (here.repository, *here.also))
-        reader.close()
-        if held:
-            return ""
+    if knows(data, store, here):
+        return ""
     return (
         "\nmemman knows nothing of this repository yet. Tell the user once that"
         f" `{command(data)} bootstrap` reads its history; only they can run it.\n"
     )
+
+
+def knows(data: str, store: str, here: "Here") -> bool:
+    """Whether a store has memories of a repository."""
+    reader = SqliteReader.open(store_path(data, store))
+    if not reader:
+        return False
+    held = any(reader.holding(one) for one in (here.repository, *here.also))
+    reader.close()
+    return held
 
 
 def _ruled(data: str, store: str, here: "Here", room: int) -> list[str]:

@@ -1,6 +1,7 @@
 """What install asks for, and which keys of the shell it takes."""
 
 import json
+import subprocess
 
 import pytest
 from click.testing import CliRunner
@@ -171,3 +172,15 @@ def test_what_is_said_comes_as_json_too(box):
     assert (again["wrong"], again["code"]) == ([], 0)
     planned = json.loads(box.memman("uninstall", "--target", "codex", "--dry-run", "--json").stdout)
     assert planned["said"][-1] == "dry run: nothing was changed"
+
+
+def test_the_history_of_a_repository_is_offered_while_memory_knows_nothing_of_it(box, tmp_path):
+    """In a repository the last line of an install says how to begin; outside of one, and later, it does not."""
+    shop = tmp_path / "shop"
+    subprocess.run(["git", "init", "-q", str(shop)], check=True)
+    offer = "`memman bootstrap --dry-run`"
+    assert offer not in box.memman("install", "--no-wizard").stdout
+    assert offer in box.memman("install", "--no-wizard", cwd=shop).stdout.splitlines()[-1]
+    box.memman("remember", "The heron nests on the roof.", cwd=shop)
+    box.drain()
+    assert offer not in box.memman("install", "--no-wizard", cwd=shop).stdout
