@@ -69,7 +69,9 @@ def state(box):
             " WHERE status <> 'forgotten' ORDER BY 1, 2"
         ),
         "meta": box.store(
-            "SELECT key, value FROM meta WHERE key NOT GLOB 'filled:*' AND key NOT GLOB 'spread:*' ORDER BY 1"
+            # What drains work out anew: neighbours, and topics.
+            "SELECT key, value FROM meta WHERE key NOT GLOB 'filled:*' AND key NOT GLOB 'spread:*'"
+            " AND key NOT GLOB 'topic*' AND key NOT GLOB 'summary:*' ORDER BY 1"
         ),
         "causal": box.store(
             "SELECT * FROM link WHERE kind = 2 AND src IN (SELECT id FROM memory WHERE status <> 'forgotten')"
