@@ -158,3 +158,36 @@ def test_doctor_names_a_client_that_is_used_and_not_wired(box, home):
     done = box.memman("doctor", "--check", "agents")
     assert "kiro is on this machine, but memman is not set up in it" in done.stdout
     assert "memman install --target kiro" in done.stdout
+
+
+def test_a_block_that_lost_its_end_is_refused_and_the_users_rules_stay(box, home):
+    """Neither install nor uninstall takes what stands after it; both name the line, and go on once it is whole."""
+    rules = home / ".gemini/GEMINI.md"
+    install = ("install", "--no-wizard", "--target", "antigravity")
+    run(box, *install)
+    whole = rules.read_text()
+    broken = "# Mine\n" + whole.replace("<!-- /memman -->\n", "") + "MY PRECIOUS RULE\n"
+    for text in (broken, broken + whole):
+        rules.write_text(text)
+        for command in (install, ("uninstall", "--target", "antigravity")):
+            done = box.memman(*command)
+            assert (done.returncode, rules.read_text()) == (78, text)
+            assert f"{rules}: line 2 " in done.stderr
+            assert "put <!-- /memman --> back" in done.stderr
+        assert box.memman("doctor", "--check", "agents").returncode == 1
+    rules.write_text(broken.replace("MY PRECIOUS", "<!-- /memman -->\nMY PRECIOUS"))
+    run(box, "uninstall", "--target", "antigravity")
+    assert rules.read_text() == "# Mine\nMY PRECIOUS RULE\n"
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_rules_around_ours_stay_lines_of_their_own(box, home, end):
+    """A rule added after ours is not joined to the one before it, which had no line break or had one."""
+    rules = home / ".config/zed/AGENTS.md"
+    rules.parent.mkdir(parents=True)
+    rules.write_bytes(f"be nice{end}".encode())
+    for _ in range(2):
+        run(box, "install", "--no-wizard", "--target", "zed")
+        rules.write_bytes(rules.read_bytes() + b"new rule\n")
+    run(box, "uninstall", "--target", "zed")
+    assert rules.read_text().splitlines() == ["be nice", "new rule", "new rule"]
