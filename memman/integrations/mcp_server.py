@@ -7,7 +7,7 @@ from typing import Any
 
 from memman.integrations import edits, toml_server
 from memman.integrations.hook_block import prune
-from memman.integrations.toml_server import NAME, WORDS, called
+from memman.integrations.toml_server import NAME, WORDS, called, taken
 
 FORM = "mcp-json"
 # Where the servers stand in a file of JSON.
@@ -27,15 +27,21 @@ class Server:
     joined: bool = False
 
     def put(self, text: str, launcher: str) -> str:
-        """Have our server in a text, in place of any that has its name. Raises CannotEdit."""
+        """Have our server in a text; what the user set in it stays. Raises CannotEdit where another has its name."""
         if self.path().endswith(".toml"):
             return toml_server.put(text, launcher)
         path = (*self.keys, NAME)
         command = {"command": [launcher, *WORDS]} if self.joined else {"command": launcher, "args": [*WORDS]}
         held = edits.at(text, path)
-        if isinstance(held, dict) and {**held, **command, **self.says} == held:
-            return text
-        return edits.ensure(edits.remove(text, path), path, {**command, **self.says})
+        if held is None:
+            return edits.ensure(edits.remove(text, path), path, {**command, **self.says})
+        if not ours(held):
+            raise taken(".".join(path))
+        started = {**command, **{key: value for key, value in self.says.items() if key == "type"}}
+        for key, value in started.items():
+            if held.get(key) != value:
+                text = edits.ensure(edits.remove(text, (*path, key)), (*path, key), value)
+        return text
 
     def take(self, text: str) -> str:
         """Take our server out, whichever memman it starts. Raises CannotEdit."""

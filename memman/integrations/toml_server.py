@@ -26,17 +26,24 @@ def called(entry: object) -> str:
     return found if os.path.basename(found) == NAME else ""
 
 
+def taken(where: str) -> CannotEdit:
+    """Return the error that another server has our server's name."""
+    return CannotEdit(f"{where} is not memman's MCP server: give it another name, or use --no-mcp")
+
+
 def program(text: str) -> str:
     """Return the memman that our server in a text starts, '' where there is none. Raises CannotEdit."""
     return called(_server(read(text)))
 
 
 def put(text: str, launcher: str) -> str:
-    """Have our server in a text, in place of any that has its name. Raises CannotEdit."""
+    """Have our server in a text. Raises CannotEdit where another has its name."""
     held, nl = _server(read(text)), newline(text)
+    if held is not None and not called(held):
+        raise taken(f"{_TABLE}.{NAME}")
     command, args = json.dumps(launcher, ensure_ascii=False), json.dumps([*WORDS])
     table = f"[{_TABLE}.{NAME}] {_MARK}{nl}command = {command}{nl}args = {args}{nl}"
-    if called(held) == launcher and table in text:
+    if called(held) == launcher:
         return text
     bare = text if held is None else _cut(text)
     gap = "" if not bare or bare.endswith(("\n\n", "\r\n\r\n")) else nl if bare.endswith("\n") else nl + nl

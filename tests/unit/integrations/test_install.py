@@ -103,7 +103,7 @@ def served(home, agent):
 
 @pytest.mark.parametrize("agent", SERVERS)
 def test_the_mcp_server_is_named_to_each_agent(box, home, agent):
-    """By the launcher, beside the servers of others, in place of its namesake; `--no-mcp` and uninstall undo it."""
+    """By the launcher, beside the servers of others, never in place of a namesake; `--no-mcp` and uninstall undo it."""
     path, key = SERVERS[agent]
     (home / path).parent.mkdir(parents=True, exist_ok=True)
     before = '[mcp_servers.other]\ncommand = "x"\n' if path.endswith(".toml") else f'{{"{key}": {{"other": {{}}}}}}\n'
@@ -126,10 +126,35 @@ def test_the_mcp_server_is_named_to_each_agent(box, home, agent):
     uninstall(box)
     assert (home / path).read_text() == before + added
     (home / path).write_text(before.replace("other", "memman"))
-    assert "MCP server" in install(box, "--target", agent)
-    assert "mcp" in str(served(home, agent)["memman"])
+    (said,) = refused(box.memman("install", "--no-wizard", "--target", agent), 78)
+    assert f"{home / path}: {SERVERS[agent][1]}.memman is not memman's MCP server" in said
+    install(box, "--target", agent, "--no-mcp")
     uninstall(box)
     assert (home / path).read_text() == before.replace("other", "memman")
+
+
+@pytest.mark.parametrize("agent", SERVERS)
+def test_what_the_user_sets_in_our_server_stays(box, home, agent):
+    """Another install mends only how it is started, as an upgrade would; what is switched off stays off."""
+    path = home / SERVERS[agent][0]
+    install(box, "--target", agent)
+    ours = served(home, agent)["memman"]
+    if path.suffix == ".toml":
+        path.write_text(path.read_text() + "enabled = false\nstartup_timeout_sec = 99\n")
+    else:
+        held = json.loads(path.read_text())
+        held[SERVERS[agent][1]]["memman"] |= {"enabled": False, "timeout": 99, "autoApprove": ["recall"]}
+        path.write_text(json.dumps(held, indent=2))
+    mine = served(home, agent)["memman"]
+    assert mine != ours
+    install(box, "--target", agent)
+    assert served(home, agent)["memman"] == mine
+    path.write_text(path.read_text().replace(f"{box.data}/bin", "/old/bin"))
+    assert "replaces calls of /old/bin/memman" in install(box, "--target", agent)
+    if path.suffix == ".json":
+        assert served(home, agent)["memman"] == mine
+    uninstall(box)
+    assert "memman" not in served(home, agent)
 
 
 def test_a_file_of_windows_line_ends_keeps_them(box, home):
