@@ -142,7 +142,7 @@ def test_doctor_learns_what_is_installed_and_what_differs(box, tmp_path):
     data, path = str(box.data), tmp_path / ".claude/settings.json"
     assert not installed(CLAUDE, data)
     assert commands(CLAUDE) == []
-    assert [file.form for file in expected(CLAUDE, data)] == ["claude-settings", LAID, "mcp-json"]
+    assert [file.form for file in expected(CLAUDE, data)] == ["claude-settings", *[LAID] * 4, "mcp-json"]
     wired(box, CLAUDE)
     assert installed(CLAUDE, data)
     assert drift(CLAUDE, data) == doubles(CLAUDE) == unreadable(CLAUDE) == []
