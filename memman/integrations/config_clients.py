@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from memman.config.places import others_link
 from memman.integrations import hook_block, rules_block, skills, sources
 from memman.integrations.codex import JSON_FORM as HOOKS
 from memman.integrations.mcp_server import Server
@@ -60,7 +61,7 @@ class Client:
             files.append(_own(self.path(self.rules), f"{self.head}\n{_RULE}", "the rules", wiring))
         elif self.rules:
             put = partial(_ruled, says=_RULE if wiring.mcp else "")
-            files.append(File(self.path(self.rules), rules_block.FORM, "the rules", put))
+            files.append(File(_shared(self.path(self.rules)), rules_block.FORM, "the rules", put))
         return files + (skills.shared(wiring) if self.skilled else [])
 
     def target(self) -> Target:
@@ -87,6 +88,11 @@ def _placed(path: str) -> str:
 
 def _own(path: str, text: str, what: str, wiring: Wiring) -> File:
     return File(os.path.realpath(path), LAID, what, lambda _: text if wiring.mcp else None)
+
+
+def _shared(path: str) -> str:
+    """Return one path for a file that several clients reach by links; another user's link stays, to be refused."""
+    return path if others_link(path) else os.path.realpath(path)
 
 
 def _hooked(text: str | None, block: hook_block.Block) -> str:

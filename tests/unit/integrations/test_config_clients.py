@@ -191,3 +191,19 @@ def test_rules_around_ours_stay_lines_of_their_own(box, home, end):
         rules.write_bytes(rules.read_bytes() + b"new rule\n")
     run(box, "uninstall", "--target", "zed")
     assert rules.read_text().splitlines() == ["be nice", "new rule", "new rule"]
+
+
+def test_rules_that_clients_share_by_links_go_with_the_last(box, home):
+    """One file behind three links is changed once: it stays while a client that is set up reads it."""
+    (home / "rules.md").write_text("# Mine\n")
+    clients = ("windsurf", "zed", "antigravity")
+    for name in clients:
+        (home / PLACES[name][4]).parent.mkdir(parents=True, exist_ok=True)
+        (home / PLACES[name][4]).symlink_to(home / "rules.md")
+    run(box, "install", "--no-wizard", *(word for name in clients for word in ("--target", name)))
+    whole = (home / "rules.md").read_text()
+    for name in clients:
+        assert (home / "rules.md").read_text() == whole != "# Mine\n"
+        run(box, "uninstall", "--target", name)
+        assert (home / PLACES[name][4]).is_symlink()
+    assert (home / "rules.md").read_text() == "# Mine\n"
