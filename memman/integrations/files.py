@@ -127,9 +127,26 @@ def _write(draft: str, after: bytes, like: os.stat_result | None, mode: int) -> 
         out.write(after)
         out.flush()
         if like and (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
-            os.fchown(handle, like.st_uid, like.st_gid)
-        os.fchmod(handle, stat.S_IMODE(like.st_mode) if like else mode)
+            mode = _owned(handle, like)
+        elif like:
+            mode = stat.S_IMODE(like.st_mode)
+        os.fchmod(handle, mode)
         os.fsync(handle)
+
+
+def _owned(handle: int, like: os.stat_result) -> int:
+    """Give a draft the owner and group of a file, and return its mode.
+
+    Where the group is not ours to give, ours may do no more than others may.
+    """
+    mode = stat.S_IMODE(like.st_mode)
+    try:
+        os.fchown(handle, like.st_uid, like.st_gid)
+    except PermissionError:
+        if like.st_uid != os.geteuid():
+            raise
+        return mode & ~stat.S_IRWXG | (mode & stat.S_IRWXO) << 3
+    return mode
 
 
 def _sync_folder(target: str) -> None:

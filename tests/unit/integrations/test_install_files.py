@@ -83,6 +83,26 @@ def test_a_link_to_nothing_is_written_through(tmp_path):
     assert (tmp_path / "deep/target").read_bytes() == b"one"
 
 
+@pytest.mark.parametrize(("mode", "left"), [(0o640, 0o600), (0o664, 0o644)])
+def test_a_group_that_is_not_ours_to_give_keeps_no_file_from_us(tmp_path, monkeypatch, mode, left):
+    """The file is written, and what its group could read nobody else's group can; another owner's file is refused."""
+    path = tmp_path / "file"
+    path.write_text("one")
+    path.chmod(mode)
+
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.fchown", refuse)
+    monkeypatch.setattr("os.getegid", lambda: path.stat().st_gid + 1)
+    assert swap(str(path), b"one", b"two")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("two", left)
+    monkeypatch.setattr("os.geteuid", lambda: path.stat().st_uid + 1)
+    with pytest.raises(CannotWrite, match="not permitted"):
+        swap(str(path), b"two", b"three")
+    assert path.read_text() == "two"
+
+
 def test_a_draft_of_a_killed_writer_is_cleared(tmp_path):
     """What a killed writer left is removed, be it a link that somebody put there, and never followed."""
     (tmp_path / "precious").write_text("precious")
