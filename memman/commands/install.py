@@ -303,7 +303,7 @@ def _say(work: Work, target: Target, step: Step) -> None:
         return
     link = os.path.realpath(path)
     behind = f", a link to {link}" if os.path.islink(path) else ""
-    kept = "" if step.before is None else f"; the original is kept in {work.data}/backups/settings"
+    kept = "" if step.base is None else f"; the original is kept in {work.data}/backups/settings"
     instead = f"; replaces calls of {', '.join(step.replaced)}" if step.replaced else ""
     work.say(f"{target.name}: {step.verb} {path}{behind} ({step.file.what}){instead}{kept}")
 

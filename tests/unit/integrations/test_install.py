@@ -237,10 +237,12 @@ def test_a_dry_run_writes_nothing(box, home):
     said = install(box, "--target", "all", "--dry-run")
     assert "change" in said
     assert "dry run: nothing was changed" in said
+    assert said.count("the original is kept") == 1
     assert files(home).keys() == {settings(home).relative_to(home), settings(home).parent.relative_to(home)}
     assert not box.data.exists()
     install(box, "--target", "all")
     before = files(home)
+    assert "the original is kept" not in install(box, "--target", "gemini", "--no-mcp", "--dry-run")
     assert "restore" in uninstall(box, "--dry-run")
     assert files(home) == before
     assert (box.data / "bin/memman").exists()
