@@ -91,6 +91,8 @@ def queued(
     _check_rights(data, _existing(data, store))
     origin = stamp(data, choice(values, "source", SOURCES) or "", here, folder)
     notes = [{**_note(part, values, replaces), **origin, "store": store} for part in parts]
+    if not (replaces or origin["repository"]):
+        _check_scope(asked(said(values, "scope")), folder)
     return append_all(data, notes), notes
 
 
@@ -128,6 +130,14 @@ def _check_place(data: str, folder: str) -> None:
     """Raise UsageError where nothing is to be remembered."""
     if folder and (why := ignored(data, folder)):
         refuse(f"not saved: this folder is excluded ({why})")
+
+
+def _check_scope(scope: str, folder: str) -> None:
+    """Raise UsageError where something said outside of a project would hold everywhere, and nobody has said so."""
+    if scope not in ("", PERSONAL):
+        refuse("not saved: there is no repository here; go to it, or say --scope personal if it holds everywhere")
+    if not (scope or folder):
+        refuse("not saved: this folder is gone; go to another one, or say --scope personal if it holds everywhere")
 
 
 def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -> "dict[str, str | int | None]":

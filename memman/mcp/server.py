@@ -20,6 +20,10 @@ _LONGEST = 4096
 # What an agent is called that neither its variables, nor what started us, nor the client itself names.
 _SOMEBODY, _LETTERS = "mcp", frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 _NAMED = 40
+_NOWHERE = (
+    "memman: not saved: this server was started outside of any project, so nobody knows where this holds: with scope"
+    " personal it holds in every project"
+)
 
 
 def main(store: str | None) -> int:
@@ -31,6 +35,8 @@ def main(store: str | None) -> int:
         if fault := TOOLS[tool].fault(given):
             return f"memman: {fault}", True
         _sign(client)
+        if tool == "remember" and "scope" not in given and not _in_a_project():
+            return _NOWHERE, True
         line, words = TOOLS[tool].command(tool, given)
         work = (_forget, store, given["ids"]) if tool == "forget" else (_run, [*before, *line])
         code, said, beside = _ran(*work, words=words)
@@ -41,6 +47,12 @@ def main(store: str | None) -> int:
 
     serve(*own_streams(), Server(run).answer)
     return 0
+
+
+def _in_a_project() -> bool:
+    from memman.commands.place import standing
+
+    return bool(standing().repository)
 
 
 def _legible(value: "Any") -> "Any":

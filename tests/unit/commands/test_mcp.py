@@ -13,13 +13,21 @@ from memman.model.vocabulary import AGENT_MARKS
 TEXT = "We deploy billing to Fly.io from the main branch."
 
 
+def project(box):
+    """Return the folder in which clients work."""
+    folder = box.data.parent / "project"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 class Client:
     """A client that writes frames by hand."""
 
     def __init__(self, box, *args, cwd=None):
+        cwd = cwd or project(box)
         streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         self.process = subprocess.Popen(
-            [box.script, "mcp", *args], env=box.environ, cwd=cwd or box.data.parent, text=True, bufsize=1, **streams
+            [box.script, "mcp", *args], env=box.environ, cwd=cwd, text=True, bufsize=1, **streams
         )
         self.number = 0
         hello = {
@@ -57,7 +65,7 @@ def test_what_one_client_notes_another_recalls(box):
     with Client(box) as first:
         said, wrong = first.call("remember", text=TEXT, category="decision")
         assert (wrong, "Saved" in said) == (False, True)
-    assert box.queue("SELECT source, agent = '', cwd FROM note") == [("agent", 0, str(box.data.parent))]
+    assert box.queue("SELECT source, agent = '', cwd FROM note") == [("agent", 0, str(project(box)))]
     box.drain()
     with Client(box) as second:
         said, _ = second.call("recall", query="where is billing deployed?")
@@ -69,6 +77,16 @@ def test_what_one_client_notes_another_recalls(box):
         assert "1 current" in second.call("status")[0]
         assert "nobody but an agent has said so" in second.call("review")[0]
         assert second.call("recall", query="how tall is the heron?") == ("nothing relevant is remembered", False)
+
+
+def test_what_is_noted_outside_of_any_project_holds_everywhere_only_if_it_says_so(box):
+    """Of a server that was started at home nobody knows of which project its client speaks."""
+    with Client(box, cwd=box.environ["HOME"]) as client:
+        said, wrong = client.call("remember", text=TEXT)
+        assert (wrong, "scope personal" in said) == (True, True)
+        assert client.call("remember", text=TEXT, scope="personal")[1] is False
+        assert client.call("remember", text=TEXT, scope="repository")[1] is True
+    assert box.queue("SELECT scope FROM note") == ["personal"]
 
 
 def test_an_agent_forgets_what_an_agent_noted_and_asks_about_the_rest(box):
@@ -152,7 +170,7 @@ def test_the_official_client_is_served(box, mode):
 
     async def talk():
         environ = {name: value for name, value in box.environ.items() if name not in dict(AGENT_MARKS)}
-        server = mcp.StdioServerParameters(command=box.script, args=["mcp"], env=environ, cwd=str(box.data.parent))
+        server = mcp.StdioServerParameters(command=box.script, args=["mcp"], env=environ, cwd=str(project(box)))
         async with mcp.Client(server, mode=mode) as client:
             tools = (await client.list_tools()).tools
             await client.call_tool("remember", {"text": TEXT})

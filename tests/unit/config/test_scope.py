@@ -764,3 +764,26 @@ def test_a_model_says_what_is_personal(box, repos, text, said, args, everywhere)
         box.drain()
     assert found(box, shop, text) == [text]
     assert found(box, blog, text) == ([text] if everywhere else [])
+
+
+def test_a_note_of_no_known_place_does_not_hold_everywhere(box, tmp_path):
+    """In a folder that is gone, or asked to hold in a repository where there is none, it is refused with what to do."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f"rmdir {gone} && {box.script} remember"
+    note = "We ship from the branch rel."
+    for where, more in (
+        (gone, ""),
+        (box.environ["HOME"], "--scope repository"),
+        (box.environ["HOME"], "--scope path:a"),
+    ):
+        line = script if where == gone else f"{box.script} remember {more}"
+        done = subprocess.run(
+            ["sh", "-c", f"{line} '{note}'"], cwd=where, env=box.environ, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        assert "not saved" in done.stderr
+        assert "--scope personal" in done.stderr
+    gone.mkdir()
+    subprocess.run(["sh", "-c", f"{script} --scope personal '{note}'"], cwd=gone, env=box.environ, check=True)
+    assert box.queue("SELECT text, scope FROM note") == [(note, "personal")]

@@ -88,4 +88,4 @@ def test_the_hooks_help_names_events_and_hosts(box):
     """`memman hook --help` lists what can be asked, with or without a store."""
     said = " ".join(box.memman("hook", "--help").stdout.split())
     assert "session-start, user-prompt" in said
-    assert "openclaw, nanoclaw" in said
+    assert "openclaw, goose, nanoclaw" in said
