@@ -239,7 +239,7 @@ def test(place: Place, command: str) -> dict[str, Any]:
     expected(place)
     here = standing()
     rules = upkeep.published(place.data, place.name)
-    fired = model.fired(rules, command, now_ms(), lambda *where: _holds(here, *where))
+    fired = model.fired([one for one in rules if _holds(here, one["repository"], one["path"])], command, now_ms())
     return {"outcome": fired[0]["action"] if fired else None, "rules": fired}
 
 

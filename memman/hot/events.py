@@ -39,17 +39,13 @@ def answer(event: str, host: str, store: str | None, progress: Progress) -> str:
         raise ValueError("there is no such event or host")
     respond, names = EVENTS[event]
     _refuse(borrower(host, Payload({})))
-    if event == "pre-command":
-        progress.unsure = _unchecked(host)
     try:
         call = Call(host, store, progress)
     except OverflowError:
-        if event == "pre-tool":
+        if respond is _pre_tool:
             progress.unsure = _unchecked(host)
         raise
-    if who := borrower(host, call.payload):
-        progress.unsure = ""
-        _refuse(who)
+    _refuse(borrower(host, call.payload))
     context = respond(call)
     if not context or context[0] == "{":
         return context
@@ -67,7 +63,7 @@ def _refuse(who: str) -> None:
 
 
 def _unchecked(host: str) -> str:
-    """Return what to answer of a command that could not be compared with the rules."""
+    """Return what to answer of a command too large to be read, of which is not known where it runs."""
     from memman.hot.rules import all_of, unchecked
 
     return unchecked(host, all_of(data_dir()))

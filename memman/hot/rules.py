@@ -33,7 +33,7 @@ _INSTEAD = (
     " let it pass for a while with `memman rule snooze {} --for 10m`."
 )
 _UNREAD = "This command is nested too deeply to be compared with the user's rule {}: {}"
-_UNCHECKED = "This command is too long to be compared with the user's rules in time."
+_UNCHECKED = "This command could not be compared with the user's rules in time."
 # Hosts that put before their model what a hook says of a command.
 _HEARING = ("claude-code", "codex", "copilot", "cline", "nanoclaw")
 # Stands before the uid of what a session was told before a command.
@@ -58,12 +58,14 @@ def response(call: "Call", tool: str) -> str:
     """Return what to answer where a tool is about to run, as this host reads it; '' where no rule fires."""
     now = _now()
     known = [one for one in all_of(call.data, call.store) if rules.in_force(one, now)] if rules.shell(tool) else []
-    call.progress.unsure = unchecked(call.host, known)
     said = command(call.payload.under("tool_input")) if known else ""
     known = [one for one in known if one["text"] or _may_fire(one["pattern"], said)]
     if not said or not known:
         return ""
-    fired = rules.fired(known, said, now, lambda *scope: not scope[0] or _holds(call.place, *scope))
+    known = [one for one in known if not one["repository"] or _holds(call.place, one["repository"], one["path"])]
+    call.progress.unsure = unchecked(call.host, known)
+    fired = rules.fired(known, said, now)
+    call.progress.unsure = ""
     # What has no text is a memory's, which is told where no rule is.
     if set_by_user := [one for one in fired if one["text"]]:
         read = [one for one in set_by_user if "unread" not in one]

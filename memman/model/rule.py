@@ -34,8 +34,8 @@ def in_force(rule: "Record", now: int) -> bool:
     return (rule["ends_at"] is None or now < rule["ends_at"]) and now >= (rule["snoozed_until"] or 0)
 
 
-def fired(rules: "Iterable[Record]", command: str, now: int, holds: "Holds") -> "list[Record]":
-    """Return the rules that a command fires, the strictest first.
+def fired(rules: "Iterable[Record]", command: str, now: int) -> "list[Record]":
+    """Return those of the rules that hold here which a command fires, the strictest first.
 
     One that would stop a command asks where a part cannot be read, and is `unread` then.
     """
@@ -46,7 +46,7 @@ def fired(rules: "Iterable[Record]", command: str, now: int, holds: "Holds") -> 
     unread = any(UNREAD in one.words for one in line)
     found = []
     for rule in rules:
-        if rule["pattern"] and in_force(rule, now) and holds(rule["repository"], rule["path"]):
+        if rule["pattern"] and in_force(rule, now):
             if matches(parsed(rule["pattern"]), line):
                 found.append(rule)
             elif unread and rule["action"] != INFORM:

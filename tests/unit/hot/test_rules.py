@@ -1,14 +1,20 @@
 """Rules: which commands a pattern matches, what hooks answer, and what a session begins with."""
 
+import io
 import json
 import shutil
+import subprocess
 
 import pytest
 
+from memman.hot.events import HOSTS, answer
+from memman.hot.late import Progress
 from memman.hot.payload import MAX_BYTES
+from memman.model import rule as rules
 from memman.model.pattern import matches, parsed
 from memman.model.shell import commands
 from tests.security.test_purge import holds
+from tests.support.box import PATIENCE
 from tests.support.hook_calls import hook
 
 # Pattern -> commands that it must match, and near misses.
@@ -170,16 +176,16 @@ def test_what_no_shell_takes_is_read_as_far_as_it_goes(line):
     assert not matches(parsed("x y z"), commands(line))
 
 
-def add(box, *args):
+def add(box, *args, **popen):
     """Add a rule as a person does; return its id."""
-    done = box.memman("rule", "add", *args, "--json")
+    done = box.memman("rule", "add", *args, "--json", **popen)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)["uid"]
 
 
-def asked(box, host, command, tool="Bash", event="pre-tool"):
+def asked(box, host, command, tool="Bash", event="pre-tool", cwd="/"):
     """Return what the hook answers before a command."""
-    said = {"session_id": "s", "cwd": "/", "tool_name": tool, "tool_input": {"command": command}}
+    said = {"session_id": "s", "cwd": str(cwd), "tool_name": tool, "tool_input": {"command": command}}
     done = hook(box, event, host, said)
     assert done.returncode == 0
     return json.loads(done.stdout or "{}")
@@ -225,6 +231,43 @@ def test_a_command_that_takes_too_long_to_read_is_asked_about(box, line):
         said = asked(box, "codex", LONG["above the limit of a payload"], event=event)["hookSpecificOutput"]
         assert said["permissionDecision"] == "deny"
         assert "in shorter parts" in said["permissionDecisionReason"]
+
+
+UNREAD = {"nothing": b"", "half": b"{", "no object": b"[]", "nested": b"[" * 100_000, "bare": b'{"tool_name": "Bash"}'}
+
+
+@pytest.mark.parametrize("raw", UNREAD.values(), ids=UNREAD)
+def test_what_tells_of_no_command_blocks_nothing(box, raw):
+    """Whatever the agent, and whatever the user forbids."""
+    add(box, "No mirror.", "--match", "git push github", "--do", "deny")
+    for host in HOSTS:
+        assert hook(box, "pre-command", host, raw).stdout == (b"{}" if host == "gemini" else b"")
+
+
+def test_a_command_that_comes_too_late_runs(box):
+    """A rule stops no command that the agent does not name in time."""
+    add(box, "No mirror.", "--match", "git push github", "--do", "deny")
+    command = [box.script, "hook", "pre-command", "--host", "codex"]
+    environ = box.environ | {"MEMMAN_HOOK_LIMIT": "1"}
+    with subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.wait(timeout=PATIENCE) == 0
+        assert process.stdout.read() == b""
+
+
+def test_a_slow_comparison_is_answered_by_rules_that_hold_there(box, tmp_path, monkeypatch):
+    """Until a command is compared it counts as one that a rule stops, unless that is another repository's rule."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        subprocess.run(["git", "init", "-q", folder], check=True)
+    add(box, "No mirror.", "--match", "git push github", "--do", "deny", cwd=here)
+    monkeypatch.setattr(rules, "fired", lambda *_: 1 / 0)
+    for folder, stopped in ((here, True), (there, False)):
+        said = {"cwd": str(folder), "tool_name": "Bash", "tool_input": {"command": "git status"}}
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(said).encode())))
+        progress = Progress("pre-command")
+        with pytest.raises(ZeroDivisionError):
+            answer("pre-command", "codex", None, progress)
+        assert ("could not be compared" in progress.unsure) == stopped
 
 
 def nested(times, before, after, command="git push github"):
