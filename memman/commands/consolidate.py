@@ -212,16 +212,20 @@ def _print(report: dict[str, Any]) -> None:
 
 @verb(shows=_print)
 @click.argument("ids", nargs=-1, metavar="[ID...]")
-@click.option("--text", "words", metavar="TEXT", default="", help="Put your own words in the place of the IDs.")
+@click.option("--text", "words", metavar="TEXT", help="Put your own words in the place of the IDs.")
 @click.option("--dry-run", is_flag=True, help="Only show what would become one.")
-def consolidate(place: Place, ids: Sequence[str] = (), *, words: str = "", dry_run: bool = False) -> dict[str, Any]:
+def consolidate(
+    place: Place, ids: Sequence[str] = (), *, words: str | None = None, dry_run: bool = False
+) -> dict[str, Any]:
     """Have memories that say the same become one; a person looks at each and agrees.
 
     The most trusted and telling one stays word for word. The others are superseded by it: what finds them finds it, and
     `memman show` names them. `memman undo` with the id that is printed brings back all as it was. With --text the IDs
     may say different things, such as what is scattered about a topic (`memman wiki show TOPIC`).
     """
-    if words.strip():
+    if words is not None:
+        if not words.strip():
+            raise UsageError("--text is empty: give the words that take the place of these memories")
         return _in_words(place, ids, words.strip(), dry_run=dry_run)
     with bar("comparing", "nothing was changed") as progress:
         found = proposed(place, ids, progress)

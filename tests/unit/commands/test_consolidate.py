@@ -90,8 +90,8 @@ def test_a_persons_words_take_the_place_of_scattered_lines(twice):
     before = {text: twice.recall(text)[0] for text in OTHERS}
     uids = twice.store("SELECT uid FROM memory WHERE text IN (?, ?)", *OTHERS)
     words = "Billing runs on Fly.io, and its invoices are archived for ten years."
-    for ids in (uids[:1], [uids[0], "abcd1234"]):
-        done = twice.memman("consolidate", *ids, "--text", words)
+    for ids, said in ((uids[:1], words), ([uids[0], "abcd1234"], words), (uids, " ")):
+        done = twice.memman("consolidate", *ids, "--text", said)
         assert (done.returncode > 0, done.stderr.count("\n")) == (True, 1)
     done = twice.memman("consolidate", *uids, "--text", words)
     assert "2 memories merged" in done.stdout
