@@ -82,7 +82,9 @@ def _built(done: dict[str, Any]) -> None:
     for name in done["edited"]:
         text(f"edited, and left as it is: {name}")
     if done["edited"]:
-        text(f"`memman import {done['folder']}` takes in what was edited")
+        text(
+            f"`memman import {done['folder']}` takes in what was edited, but headings and code: take these out yourself"
+        )
 
 
 @wiki.verb(shows=_built)

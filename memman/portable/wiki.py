@@ -32,7 +32,11 @@ _TYPE, _REST = "Memory page", "Everything else"
 _INDEX, _LOG = "index.md", "log.md"
 # Characters of a line, and days of the log.
 _WIDE, _DAYS = 65_536, 400
-_LINE = re.compile(r"^- (.*?)(?: \*\([^()]*\)\*)?(?: \^([0-9a-f]{8,32}))?\s*$")
+_ID = re.compile(r"(.*) \^([0-9a-f]{8,32})\b(.*)")
+_MARKS = re.compile(r" \*\([^()]*\)\*$")
+_BULLET = re.compile(r"^[-*+] (?:\[[ xX]\] )?")
+# What a person may write that is no memory: headings, what has no word, and code.
+_BARE, _FENCES = re.compile(r"\s*(?:#{1,6}\s|\W*$)"), ("```", "~~~")
 _CURRENT = (
     "SELECT s.repository, m.id FROM memory m JOIN scoped ON scoped.memory = m.id JOIN scope s ON s.id = scope"
     " WHERE m.status = 'current' ORDER BY s.repository, m.id"
@@ -44,7 +48,7 @@ _LEARNED = (
 _ACTIVE = {"<": "&lt;", "![": "!\\["}
 _LACKS = (
     "lines taken away: `memman forget` hides memories",
-    "changes of the front matter, of headings and of the index",
+    "headings and code of yours, and changes of the front matter and of the index",
 )
 
 
@@ -146,7 +150,7 @@ def _pages(
 def _page(title: str, repository: str, hits: Sequence[Hit], told: Summary | None) -> str:
     short = [] if told is None else [_summed(text, uids) for text, uids in told.sentences]
     question = [f"## {_shown(told.question)}", "", *short, "", "## All of it", ""] if told else []
-    lines = [*short, *(_line(hit) for hit in hits)]
+    body = [f"# {title}", "", *question, *(_line(hit) for hit in hits)]
     about: dict[str, Any] = {
         "type": _TYPE,
         "title": title,
@@ -154,9 +158,9 @@ def _page(title: str, repository: str, hits: Sequence[Hit], told: Summary | None
         "timestamp": iso(max(hit.row.recorded_at for hit in hits)),
         "repository": repository,
         "sources": [hit.row.uid for hit in hits],
-        "lines": [digest(line) for line in lines],
+        "lines": [digest(line) for line in body if line],
     }
-    return front.written(about, "\n".join([f"# {title}", "", *question, *lines[len(short) :]]))
+    return front.written(about, "\n".join(body))
 
 
 def _line(hit: Hit) -> str:
@@ -191,30 +195,41 @@ def _log(catalogue: Catalogue) -> str:
     return "\n\n".join(["# Log", *parts]) + "\n"
 
 
-def _items(text: str) -> Iterator[Item]:
-    """Yield what a person wrote on a page: lines that we did not. A changed one replaces its memory."""
+def _edits(text: str) -> Iterator[Item | None]:
+    """Yield what a person wrote on a page: lines that we did not, None for one that says nothing by itself.
+
+    A changed line replaces its memory.
+    """
     about, body = front.parted(text)
-    ours, uids = about.get("lines", []), about.get("sources", [])
-    repository = str(about.get("repository", ""))
+    ours, code = about.get("lines", []), False
     for line in filter(str.strip, body.split("\n")):
-        if line.startswith("#") or digest(line) in ours:
-            continue
-        match = _LINE.match(line)
-        said, part = (match[1], match[2]) if match else (line.strip(), "")
-        for active, inert in _ACTIVE.items():
-            said = said.replace(inert, active)
-        uid = next((uid for uid in uids if part and uid.startswith(part)), "")
-        scope, source = "" if repository else PERSONAL, USER if uid else IMPORT
-        yield Item(said, key=f"{uid}\n{said}", source=source, repository=repository, scope=scope, edits=uid)
+        fence = line.lstrip().startswith(_FENCES)
+        code ^= fence
+        if digest(line) not in ours:
+            yield _item(line.strip(), about) if not (fence or code or _BARE.match(line)) else None
+
+
+def _item(line: str, about: Mapping[str, Any]) -> Item:
+    """Read a line without our marks; words behind its id belong to it."""
+    said, part, more = match.groups() if (match := _ID.match(line)) else (line, "", "")
+    uid = next((uid for uid in about.get("sources", []) if part and uid.startswith(part)), "")
+    bare = _MARKS.sub("", said)
+    said = _BULLET.sub("", f"{bare}{more}" if uid or bare != said else line)
+    for active, inert in _ACTIVE.items():
+        said = said.replace(inert, active)
+    repository = str(about.get("repository", ""))
+    scope, source = "" if repository else PERSONAL, USER if uid else IMPORT
+    return Item(said, key=f"{uid}\n{said}", source=source, repository=repository, scope=scope, edits=uid)
 
 
 def _stored(catalogue: Catalogue, text: str) -> bool:
     """Whether all that a person wrote on a page is stored, or there is nothing of the kind."""
-    items = [*_items(text)]
-    if not items:
-        return True
+    edits = [*_edits(text)]
+    items = [item for item in edits if item]
+    if len(items) < len(edits):
+        return False
     reader = catalogue.reader
-    texts = {_shown(said) for (said,) in reader.db.execute("SELECT text FROM memory")}
+    texts = {_shown(said) for (said,) in reader.db.execute("SELECT text FROM memory")} if items else set()
     names = [{notes.uid(NAME, replace(item, lifted=lifted)) for lifted in (False, True)} for item in items]
     return all(
         _shown(item.text) in texts or any(map(reader.has_receipt, some))
@@ -227,7 +242,7 @@ def _fits(path: str) -> bool:
 
 
 def _read(path: str) -> Found:
-    return Found(tuple(item for _, text in _ours(path) for item in _items(text)), _LACKS)
+    return Found(tuple(item for _, text in _ours(path) for item in _edits(text) if item), _LACKS)
 
 
 FORMAT = Format(NAME, "pages that memman wrote: what was edited", _fits, _read, personal=True)

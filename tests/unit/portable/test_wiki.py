@@ -70,7 +70,7 @@ def test_an_edit_comes_back_as_a_note_and_no_build_loses_it(stored, tmp_path):
     assert count == 0
     assert said.splitlines()[1:] == [
         f"edited, and left as it is: {path}",
-        f"`memman import {folder}` takes in what was edited",
+        f"`memman import {folder}` takes in what was edited, but headings and code: take these out yourself",
     ]
     done = stored.memman("import", "--mine", str(folder))
     assert "imported 2 notes" in done.stdout, done.stderr
@@ -108,3 +108,27 @@ def test_a_page_goes_with_its_topic_and_a_secret_is_on_none(stored, tmp_path):
     assert stored.memman("forget", *uids).returncode == 0
     assert "1 removed" in built(stored, tmp_path / "wiki")[1]
     assert "Sync" not in "".join(pages(tmp_path / "wiki").values())
+
+
+def test_what_is_no_memory_on_a_page_stays_there_and_does_not_come_in(stored, tmp_path):
+    """Headings, code and rules of tables keep a page as it is; all else comes in without its Markdown."""
+    folder = tmp_path / "wiki"
+    built(stored, folder)
+    path = folder / "personal/sync.md"
+    first = path.read_text()
+    for own in ("## My heading", "```\nmake sync\n```", "| - | - |"):
+        path.write_text(f"{first}\n{own}\n")
+        assert f"edited, and left as it is: {path}" in built(stored, folder)[1]
+        assert "imported 0 notes" in stored.memman("import", "--mine", str(folder)).stdout
+        assert own in path.read_text()
+    (line,) = (line for line in first.splitlines() if SYNC[1] in line and line.startswith("- "))
+    edited = first.replace(line, f"{line} They are 64 bits.")
+    path.write_text(f"{edited}\n#todo ask Anna\n- [ ] Bob is to be asked, too.\n")
+    assert f"edited, and left as it is: {path}" in built(stored, folder)[1]
+    done = stored.memman("import", "--mine", str(folder))
+    assert "imported 3 notes" in done.stdout, done.stderr
+    stored.drain()
+    texts = set(stored.store("SELECT text FROM memory WHERE status = 'current'"))
+    assert {f"{SYNC[1]} They are 64 bits.", "#todo ask Anna", "Bob is to be asked, too."} <= texts
+    assert SYNC[1] not in texts
+    assert built(stored, folder)[1].count("edited") == 0
