@@ -16,7 +16,7 @@ from memman.commands.verb import Group, store_option
 from memman.config.places import open_file
 from memman.config.shown import session_name
 from memman.hot.frame import HANDOVER_TAG, framed, harmless
-from memman.hot.handover import claim, left, read
+from memman.hot.handover import claim, left, offered, read
 from memman.model.errors import MemmanError, UnknownId
 from memman.model.moments import ms
 from memman.model.text import plain
@@ -53,10 +53,10 @@ def _here(place: Place) -> list[str]:
 
 
 def _offered(place: Place) -> str:
-    found = _here(place)
+    found = offered(place.data, standing().repository, _here(place))
     if not found:
         raise UnknownId(_NOTHING)
-    return found[0]
+    return found
 
 
 def _listed(records: Records) -> None:
@@ -67,10 +67,14 @@ def _listed(records: Records) -> None:
 def listed(place: Place) -> Records:
     """List what sessions left here; the newest is offered, the others are superseded."""
     found: Records = []
-    for path in _here(place):
+    paths = _here(place)
+    newest = offered(place.data, standing().repository, paths)
+    for path in paths:
         who, said = read(path)
+        if not who:
+            continue
         asked = next((words for one, words in reversed(said) if one == "user"), "")
-        state = "superseded" if found else "offered"
+        state = "offered" if path == newest else "superseded"
         at = int(os.stat(path).st_mtime * 1000)
         names = {name: str(who.get(name, "")) for name in ("agent", "session", "folder")}
         found.append({"at": at, "state": state, "asked": asked} | names)
@@ -90,11 +94,9 @@ def show(place: Place) -> dict[str, Any]:
 @handover.verb("accept", shows=_told)
 def accept(place: Place) -> dict[str, Any]:
     """Print what the last session here left, once: of several who accept it, one gets it."""
-    mine = claim(_offered(place))
+    mine = claim(place.data, standing().repository, _offered(place))
     if not mine:
         raise UnknownId(_NOTHING)
-    for older in _here(place):
-        _remove(older)
     record = _record(place, mine)
     _remove(mine)
     return record
@@ -168,6 +170,8 @@ def _line(said: str) -> str:
 
 
 def _kept(place: Place, session: str) -> list[str]:
+    if not session:
+        return []
     with suppress(MemmanError, OSError), Catalogue.open(expected(place).path) as catalogue:
         rows = catalogue.reader.shown_rows(sessions.made(catalogue.reader.db, session))
         return [row.text for row in rows if row.status == "current"]

@@ -77,6 +77,5 @@ def edit(path: str, change: "Callable[[str], str]") -> None:
 
 
 def rewrite(handle: int, text: str) -> None:
-    """Put `text` in place of all that an open file holds. Raises OSError."""
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, text.encode(), 0)
+    """Put `text` in place of all that an open file holds; who is killed meanwhile empties none. Raises OSError."""
+    os.ftruncate(handle, os.pwrite(handle, text.encode(), 0))

@@ -9,7 +9,7 @@ import time
 from zlib import crc32
 
 from memman.config.lockfile import acquired, opened, rewrite
-from memman.config.places import handovers_path, setting, text_at
+from memman.config.places import handovers_path, make_file, setting, text_at
 from memman.hot.prompt_text import ends
 from memman.hot.wire import parsed, quoted
 
@@ -26,6 +26,8 @@ DAYS = 7
 # Bytes kept of the beginning and of the end of a text, characters kept of all texts, and seconds a file is waited for.
 _FIRST, _LAST, _MOST, _PATIENCE = 3_072, 1_024, 24_000, 0.1
 _LONGEST_NAME = 40
+# What a line raises that was not written to its end.
+_TORN = (ValueError, TypeError, KeyError, RecursionError)
 
 
 def keep(call: "Call", who: str, text: str) -> None:
@@ -82,7 +84,7 @@ def _prefix(repository: str) -> str:
 
 
 def left(data: str, repository: str, host: str = "", session: str = "") -> "list[str]":
-    """Return the paths of what other sessions left in a repository, the newest first; of those only that is offered.
+    """Return the paths of what other sessions left in a repository, the newest first; see `offered`.
 
     Some agents do not tell their commands the session: what one of them left last is its own, of this very turn.
     """
@@ -103,12 +105,46 @@ def left(data: str, repository: str, host: str = "", session: str = "") -> "list
 
 
 def read(path: str) -> "tuple[dict[str, Any], list[tuple[str, str]]]":
-    """Return who left a file and what was said, ({}, []) where it cannot be read."""
+    """Return who left a file and what was said, without torn lines; ({}, []) where its first line is torn."""
     head, *texts = text_at(path).split("\n")
+    said = []
     try:
-        return dict(parsed(head)), [(one["who"], one["text"]) for one in map(parsed, texts)]
-    except (ValueError, TypeError, KeyError, RecursionError):
+        who = dict(parsed(head))
+    except _TORN:
         return {}, []
+    for line in texts:
+        try:
+            one = parsed(line)
+            said.append((str(one["who"]), str(one["text"])))
+        except _TORN:
+            continue
+    return who, said
+
+
+def offered(data: str, repository: str, paths: "list[str]") -> str:
+    """Return the newest of `left` that can be read, '' where one that is as new, or newer, was accepted."""
+    until = _accepted_at(data, repository)
+    for path in paths:
+        try:
+            if os.stat(path).st_mtime_ns <= until:
+                break
+        except OSError:
+            continue
+        if read(path)[0]:
+            return path
+    return ""
+
+
+def _accepted(data: str, repository: str) -> str:
+    """Return the path of the file that was changed when what was accepted last was; what is no newer is superseded."""
+    return f"{handovers_path(data)}/{_prefix(repository)}.accepted"
+
+
+def _accepted_at(data: str, repository: str) -> int:
+    try:
+        return os.stat(_accepted(data, repository)).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def offer(call: "Call", repository: str, program: str) -> str:
@@ -116,21 +152,25 @@ def offer(call: "Call", repository: str, program: str) -> str:
     from memman.hot.frame import harmless
     from memman.model.text import age, plain
 
-    newest = left(call.data, repository)[:1]
-    if not newest or os.path.basename(newest[0]).endswith(os.path.basename(call.session.path)):
+    newest = offered(call.data, repository, left(call.data, repository))
+    if not newest or os.path.basename(newest).endswith(os.path.basename(call.session.path)):
         return ""
-    who, _ = read(newest[0])
-    if not who:
-        return ""
-    passed = age(int(os.stat(newest[0]).st_mtime * 1000), time.time_ns() // 1_000_000)
-    last = harmless(f"{plain(str(who['agent']), _LONGEST_NAME)}, {passed}")
+    who, _ = read(newest)
+    passed = age(int(os.stat(newest).st_mtime * 1000), time.time_ns() // 1_000_000)
+    last = harmless(f"{plain(str(who.get('agent', '')), _LONGEST_NAME)}, {passed}")
     return f"\nThe last session here ({last}) can be taken up once: `{program} handover accept`\n"
 
 
-def claim(path: str) -> str:
-    """Take what a session left, for good; return where it lies now, '' where somebody else was first."""
-    mine = f"{path}.{os.getpid()}"
+def claim(data: str, repository: str, path: str) -> str:
+    """Take what a session left, for good; return where it lies now, '' where somebody else was first.
+
+    What is older is superseded before: who comes now finds nothing, and not the next older one.
+    """
+    mine, accepted = f"{path}.{os.getpid()}", _accepted(data, repository)
     try:
+        until = max(os.stat(path).st_mtime_ns, _accepted_at(data, repository))
+        make_file(accepted)
+        os.utime(accepted, ns=(until, until))
         os.rename(path, mine)
     except OSError:
         return ""

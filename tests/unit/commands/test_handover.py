@@ -107,6 +107,7 @@ def test_what_writes_nothing_and_what_cannot_be_read_take_nothing_away(shop, box
 
 def test_of_sixteen_that_accept_one_gets_it(shop, box):
     """All others are told that there is nothing."""
+    shop.says("s0", "Why is the importer wrong?", "It reads the wrong column.")
     shop.says("s1", "Why is the importer slow?", FIXED)
     command = [box.script, "handover", "accept"]
     claimants = [
@@ -131,13 +132,35 @@ def test_what_is_superseded_or_expired_is_never_offered(shop, box):
     assert "second" in shop.handover("show").stdout
     assert "second" in shop.handover("accept").stdout
     assert "handover" not in shop.starts("s6")
+    assert shop.handover("accept").returncode == 3
+    (row,) = json.loads(shop.handover("list", "--json").stdout)
+    assert (row["session"], row["state"]) == ("s1", "superseded")
     shop.says("s1", "The third question?", FIXED)
-    (left,) = (box.data / "handovers").iterdir()
-    os.utime(left, (time.time() - 8 * 86_400,) * 2)
+    told = shop.handover("show").stdout
+    assert ("first" in told, "third" in told) == (True, True)
+    for left in (box.data / "handovers").iterdir():
+        os.utime(left, (time.time() - 8 * 86_400,) * 2)
     assert "handover" not in shop.starts("s7")
     box.drain()
     box.memman("scheduler", "drain")
     assert not [*(box.data / "handovers").iterdir()]
+
+
+def test_a_torn_file_hides_and_takes_away_nothing(shop, box):
+    """Neither a file nor a line of one; of a session without a name memory kept nothing."""
+    box.remember("The importer reads CSV.")
+    box.drain()
+    shop.says("s1", "Why is the importer slow?", FIXED)
+    (good,) = (box.data / "handovers").iterdir()
+    head, *texts = good.read_text().split("\n")
+    nameless = json.dumps(json.loads(head) | {"session": ""})
+    good.write_text("\n".join((nameless, texts[0], '{"who":"us', *texts[1:])))
+    good.with_name(f"{good.name[:9]}claude-code-Z9").write_text("junk")
+    assert "handover accept" in shop.starts("s2")
+    (row,) = json.loads(shop.handover("list", "--json").stdout)
+    assert row["state"] == "offered"
+    told = shop.handover("accept").stdout
+    assert ("importer slow" in told, FIXED in told, "reads CSV" in told) == (True, True, False)
 
 
 def test_a_long_session_is_cut_to_its_last_words(shop):
