@@ -12,13 +12,13 @@ import click
 from memman.commands.person import refuse_agents, tell
 from memman.commands.place import Place
 from memman.commands.verb import verb
+from memman.config.places import put_file
 from memman.model.errors import CannotWrite, UsageError
 
 if TYPE_CHECKING:
     from memman.page.server import Server
 
 T = TypeVar("T")
-_FILE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _PRIVATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
@@ -65,13 +65,15 @@ def page(
 
 
 def _filed(place: Place, path: str) -> int:
-    """Write the file, readable by nobody else."""
-    from memman.page.file import written
+    """Write the file, readable by nobody else, over an older page only. Raises UsageError and CannotWrite."""
+    from memman.page.file import ours, written
 
-    text = written(place)
+    if path == "-":
+        raise UsageError("a page is written to a file: give its name, like page.html")
     try:
-        with os.fdopen(os.open(path, _FILE, 0o600), "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
+        if os.path.lexists(path) and not ours(path):
+            raise UsageError(f"{path} is there already and no page of memman: give another name")
+        put_file(os.path.abspath(path), written(place).encode(errors="replace").decode())
     except OSError as error:
         raise CannotWrite(f"{path} cannot be written: {error.strerror}") from None
     click.echo(f"wrote {path}")

@@ -1,5 +1,6 @@
 """All pages as one file that only shows, and needs nothing else."""
 
+import os
 import re
 
 from memman.commands.place import Place
@@ -12,6 +13,9 @@ _SECTIONS = {"learned": today, "next": start, "decide": decide, "state": stats}
 _NAMES = {"learned": "Learned", "next": "Next session", "decide": "Decide", "state": "State"}
 # Memories that are shown whole: those that the other sections name first.
 _MOST = 100
+_TITLE = "Memory "
+# How a file begins that is one of these.
+_BEGINS = re.compile(r"<!doctype html>\n<html.{0,300}<title>" + _TITLE + ".{0,300} - memman</title>")
 _LEARNED = {"since": "30d", "most": "100"}
 # In HTML that was made by `el` no text can look like one of these.
 _CHANGES = re.compile(
@@ -37,7 +41,15 @@ def written(place: Place) -> str:
         except UnknownId:  # it was purged meanwhile
             continue
     whole = [el("div", _still(body, sections), id=name, class_="file") for name, body in sections.items()]
-    return document(f"Memory {place.name}", together(whole), {f"#{name}": said for name, said in _NAMES.items()})
+    return document(_TITLE + place.name, together(whole), {f"#{name}": said for name, said in _NAMES.items()})
+
+
+def ours(path: str) -> bool:
+    """Whether a file that is there is such a page, and no link. Raises OSError."""
+    if os.path.islink(path) or not os.path.isfile(path):
+        return False
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return bool(_BEGINS.match(file.read(1000)))
 
 
 def _still(body: str, there: dict[str, Html]) -> Html:

@@ -222,6 +222,26 @@ def test_what_an_agent_contradicts_is_decided(box):
     browsing(work)
 
 
+def test_a_file_is_written_over_a_page_alone(box):
+    """A page is private, also in the place of one that was not; what else is there stays, and so does a link."""
+    filled(box)
+    folder = box.data.parent
+    page = folder / "page.html"
+    assert box.memman("page", str(page)).returncode == 0
+    page.chmod(0o644)
+    done = box.memman("page", str(page))
+    assert (done.returncode, page.stat().st_mode & 0o777) == (0, 0o600)
+    mine, link = folder / "mine.html", folder / "link.html"
+    mine.write_text("<!doctype html>\nMy own.")
+    link.symlink_to(page)
+    for path in (mine, link, folder, "-"):
+        done = box.memman("page", str(path), cwd=folder)
+        assert (done.returncode, "give" in done.stderr) == (2, True)
+    assert mine.read_text() == "<!doctype html>\nMy own."
+    assert link.is_symlink()
+    assert not (folder / "-").exists()
+
+
 def test_a_script_is_given_a_token_for_as_long_as_the_page_is_served(box):
     """A script reads and remembers; what it says is an agent's word; its token's file is its own, and goes."""
     filled(box)
