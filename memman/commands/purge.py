@@ -149,6 +149,9 @@ def _told(place: Place, receipt: "Receipt") -> Iterator[str]:
     for name in receipt.backups:
         yield f"backup {name} still contains it; to delete that too: memman backup remove {name}"
     yield from (f"{path} still contains it; delete that file when you no longer need it" for path in receipt.files)
+    for store, uids in receipt.stores.items():
+        ids = " ".join(map(short, uids))
+        yield f"store {store!r} still contains it; to delete that too: memman --store {store} purge {ids}"
     if shared := folder(place.data, place.name):
         says = "`memman sync --status` says which have yet to"
         yield f"machines that share {shared} delete it at their next round; {says}"

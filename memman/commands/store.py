@@ -140,13 +140,13 @@ def branched(place: Place, name: str) -> dict[str, str]:
 def _print_diff(changes: list[Any]) -> None:
     table([(change.store, change.what, short(change.memory), change.text) for change in changes], 300)
     if not changes:
-        text("both hold the same")
+        text("both hold the same memories")
 
 
 @store.verb("diff", shows=_print_diff)
 @name_argument
 def differing(place: Place, name: str) -> list[Any]:
-    """Show what a branch and the store it was made of hold that the other does not."""
+    """Show which memories a branch and the store it was made of hold that the other does not, rules left out."""
     from memman.sync.branch import diff
 
     return diff(place.data, name)
@@ -156,6 +156,8 @@ def _print_merged(done: Any) -> None:
     text(f"{counted(done.records, 'record')} of {done.branch!r} added to {done.store!r}")
     if done.replaced:
         text(f"{counted(done.replaced, 'memory')} replaced by a newer one of the other store")
+    if done.waiting:
+        text(f"{counted(done.waiting, 'note')} of {done.branch!r} not read by a drain yet: merge again afterwards")
 
 
 @store.verb("merge", shows=_print_merged)
@@ -163,7 +165,8 @@ def _print_merged(done: Any) -> None:
 def merged(place: Place, name: str) -> Any:
     """Add to a store what was learned, replaced and forgotten in a branch of it.
 
-    Where both learned something, the newer replaces the older as with a note. The branch stays and can be merged again.
+    Rules come along, purges do not. Where both learned something, the newer replaces the older as with a note. The
+    branch stays and can be merged again.
     """
     import asyncio
 

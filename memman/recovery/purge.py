@@ -3,6 +3,7 @@
 A tombstone comes first and what waits is dropped last, so that a purge which dies is finished by the next drain.
 """
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memman.clock import now_ms
-from memman.config import lockfile
+from memman.config import lockfile, stores
 from memman.config.asked import drop_asked
 from memman.config.buried import Buried, bury_texts, dig_up_texts
 from memman.config.places import (
@@ -35,6 +36,7 @@ from memman.queue.notes import Queue
 from memman.queue.view import QueueView
 from memman.recovery import copies
 from memman.recovery.backup import sweep
+from memman.sqlite import LISTED
 from memman.store.opening import open_store, refuse_reading
 from memman.store.sqlite import authorship, rules, vectors
 from memman.store.sqlite import purge as sql
@@ -43,6 +45,8 @@ from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
 from memman.upkeep.rules import publish
 from memman.upkeep.scrub import mark, scrub
+
+_HELD = f"SELECT uid FROM memory WHERE uid {LISTED} ORDER BY uid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,10 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What went, and what still holds it: backups by id, other files by path; `scrubbed` is whether its bytes went."""
+    """What went, and what still holds it: backups by id, other files by path, memories of other stores by name.
+
+    `scrubbed` is whether its bytes went.
+    """
 
     memories: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -77,6 +84,7 @@ class Receipt:
     backups: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     rules: list[str] = field(default_factory=list)
+    stores: dict[str, list[str]] = field(default_factory=dict)
 
 
 def targeted(data: str, store: str, uids: Sequence[str]) -> Selection:
@@ -110,7 +118,19 @@ def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
     gone = [memory["uid"] for memory in target.memories]
     ruled = [rule["uid"] for rule in target.rules]
     backups, files = copies.holding(data, [*gone, *target.notes, *ruled])
-    return Receipt(gone, [row["uid"] for row in target.waiting], scrubbed, backups, files, ruled)
+    waited = [row["uid"] for row in target.waiting]
+    return Receipt(gone, waited, scrubbed, backups, files, ruled, _elsewhere(data, store, gone))
+
+
+def _elsewhere(data: str, store: str, uids: Sequence[str]) -> dict[str, list[str]]:
+    """Return which of some memories other stores hold too: branches of this one, or what it is a branch of."""
+    found = {}
+    for name in stores.names(data):
+        with suppress(MemmanError), Catalogue.open(store_path(data, name)) as catalogue:
+            rows = catalogue.reader.db.execute(_HELD, (json.dumps([*uids]),))
+            if name != store and (held := [uid for (uid,) in rows]):
+                found[name] = held
+    return found
 
 
 def _refuse_others(store: SqliteStore, target: Selection) -> None:

@@ -1,5 +1,6 @@
 """A branch: a copy of a store for an experiment, whose log goes on by itself until it is merged or removed."""
 
+import json
 import os
 from collections.abc import Callable
 from contextlib import closing
@@ -13,6 +14,7 @@ from memman.locks import exchanging, quiet
 from memman.model.errors import UnknownStore, UsageError
 from memman.model.vocabulary import BRANCH_OF, CONNECTED
 from memman.pipeline.plan import Tools
+from memman.queue.view import QueueView
 from memman.recovery.backup import fill
 from memman.recovery.recover import workplace
 from memman.sqlite import TranslatedErrors, open_reader
@@ -36,12 +38,16 @@ class Change(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """What a merge did: records added to `store`, and memories there that a newer one of the other side replaced."""
+    """What a merge did: records added to `store`, and memories there that a newer one of the other side replaced.
+
+    `waiting` are the notes of the branch that no drain has read yet.
+    """
 
     branch: str
     store: str
     records: int
     replaced: int
+    waiting: int
 
 
 def branch(data: str, parent: str, name: str) -> None:
@@ -57,7 +63,7 @@ def branch(data: str, parent: str, name: str) -> None:
             fill(copy, db, "WAL")
         with TranslatedErrors(copy), closing(SqliteStore(copy)) as store, store.unit() as unit:
             unit.set_meta(CONNECTED, None)
-            unit.set_meta(BRANCH_OF, parent)
+            unit.set_meta(BRANCH_OF, json.dumps([parent, record_log.host(unit.db)]))
             record_log.renew_host(unit.db)
         with TranslatedErrors(path), exchanging(data):
             os.rename(copy, path)
@@ -69,12 +75,16 @@ def parent_of(data: str, name: str) -> str:
     """Return the store that one is a branch of. Raises UsageError and UnknownStore."""
     path = store_path(data, stores.known(data, name))
     with TranslatedErrors(path), closing(open_reader(path)) as db:
-        parent: str = db.execute("SELECT value FROM meta WHERE key = ?", (BRANCH_OF,)).get
-    if not parent:
+        said: str | None = db.execute("SELECT value FROM meta WHERE key = ?", (BRANCH_OF,)).get
+    if not said:
         raise UsageError(f"store {name!r} is not a branch: `memman store branch NAME` makes one")
-    if not stores.exists(data, parent):
-        raise UnknownStore(f"store {parent!r}, of which {name!r} is a branch, is gone")
-    return parent
+    parent, host = json.loads(said)
+    if stores.exists(data, parent):
+        path = store_path(data, parent)
+        with TranslatedErrors(path), closing(open_reader(path)) as db:
+            if host in record_log.known(db):
+                return str(parent)
+    raise UnknownStore(f"store {parent!r}, of which {name!r} is a branch, is gone")
 
 
 def diff(data: str, name: str) -> list[Change]:
@@ -94,7 +104,7 @@ def diff(data: str, name: str) -> list[Change]:
 
 
 async def merge(store: SqliteStore, data: str, name: str, tools: Tools, reach: Callable[[str, None], None]) -> Merged:
-    """Add to the parent what a branch did, and compare what both learned; run again it adds what came since.
+    """Add to the parent what a branch did but for purges, and compare what both learned; run again it adds what is new.
 
     The caller holds off drains, and opened the parent.
     """
@@ -106,10 +116,18 @@ async def merge(store: SqliteStore, data: str, name: str, tools: Tools, reach: C
     learned = {one.memory: seen for one in new if one.kind == "learned"}
     records = take(store, data, parent, Arrived(new, learned), reach, compare=tools.judge is not None)
     replaced = await reconcile(store, tools, lambda: False)
-    return Merged(name, parent, records, replaced)
+    with closing(QueueView(data)) as queue:
+        return Merged(name, parent, records, replaced, len(queue.of(name)))
 
 
 def _missing(db: apsw.Connection, found: list[Record]) -> list[Record]:
-    """Return the records of acts that a store lacks, as nobody's: the store that takes them tells others of them."""
+    """Return the records of acts that a store lacks, as nobody's: the store that takes them tells others of them.
+
+    A purge stays in its store: a person agreed to it there.
+    """
     known = {act for (act,) in db.execute("SELECT DISTINCT act FROM record")}
-    return [one._replace(host="", n=0) for one in sorted(found, key=lambda one: one.order) if one.act not in known]
+    return [
+        one._replace(host="", n=0)
+        for one in sorted(found, key=lambda one: one.order)
+        if one.act not in known and one.kind != "purged"
+    ]

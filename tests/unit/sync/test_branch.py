@@ -81,6 +81,24 @@ def test_what_was_purged_in_the_store_does_not_come_back(branched):
     assert branched.store("SELECT text FROM memory WHERE text = 'Deploys go through Fly.io from main.'") == []
 
 
+def test_a_purge_names_the_branch_that_has_it_still_and_is_not_merged(branched):
+    """What is purged on one side is named on the other, where a person decides anew."""
+    (uid,) = branched.store("SELECT uid FROM memory WHERE text = 'Deploys go through Fly.io from main.'")
+    said = branched.memman("purge", uid, "--store", "trial").stdout
+    assert f"store 'default' still contains it; to delete that too: memman --store default purge {uid[:8]}" in said
+    assert branched.memman("store", "merge", "trial").returncode == 0
+    assert branched.store("SELECT count(*) FROM memory WHERE uid = ?", uid) == [1]
+
+
+def test_another_store_of_the_parents_name_is_not_the_parent(branched):
+    """A branch is merged into the store it was made of, and into none that only has its name."""
+    assert branched.person("store", "remove", "default").returncode == 0
+    assert branched.memman("store", "create", "default").returncode == 0
+    done = branched.memman("store", "merge", "trial")
+    assert "is gone" in done.stderr
+    assert done.returncode == 11
+
+
 @pytest.mark.parametrize(
     ("args", "code", "why"),
     [
