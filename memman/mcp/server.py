@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import sys
 import time
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -40,6 +41,7 @@ def main(store: str | None) -> int:
         line, words = TOOLS[tool].command(tool, given)
         work = (_forget, store, given["ids"]) if tool == "forget" else (_run, [*before, *line])
         code, said, beside = _ran(*work, words=words)
+        beside = _callable(beside, TOOLS[tool].takes)
         if code:
             return f"{beside}{said}".strip() or f"memman: {tool} failed, exit code {code}", True
         said = _recalled(said) if tool == "recall" else said.strip()
@@ -85,6 +87,15 @@ def _ran(work: "Callable[..., int]", *given: "Any", words: str) -> tuple[int, st
         except Exception as error:  # noqa: BLE001 - as at the entry point: a failure is a line
             code = _report(error)
     return code, out.getvalue(), beside.getvalue()
+
+
+def _callable(said: str, takes: "Mapping[str, Any]") -> str:
+    """Name arguments and tools where a verb names options and commands: a client may have no shell."""
+    said = re.sub(r"would answer: `.*`", "would answer: call recall with all_scopes: true", said)
+    said = re.sub(r" \(see `[^`]* --help`\)", "", said)
+    for name in takes:
+        said = said.replace(f"--{name.replace('_', '-')}", name)
+    return said
 
 
 @contextmanager

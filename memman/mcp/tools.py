@@ -131,7 +131,8 @@ TOOLS: dict[str, Tool] = {
         before=_RECORDS,
     ),
     "list": Tool(
-        "List memories: the newest, those about a name, those that may be out of date, or what happened around one.",
+        "List memories of all repositories: the newest, those about a name, those that may be out of date, or what"
+        " happened around one.",
         {
             "category": _CATEGORY,
             "about": _text("a service, host, file, ticket or person"),
@@ -144,7 +145,8 @@ TOOLS: dict[str, Tool] = {
     ),
     "status": Tool("Show the state of memory: what is stored, what waits, what went wrong.", {}),
     "review": Tool(
-        "List what waits for the user to decide, and why. Only they decide, with `memman review` in a terminal.",
+        "List what waits for the user to decide, of all repositories, and why. Only they decide, with `memman review`"
+        " in a terminal.",
         {"limit": _LIMIT},
         before=_RECORDS,
         verb=("review", "list"),

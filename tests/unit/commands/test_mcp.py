@@ -131,12 +131,26 @@ def test_what_a_verb_refuses_is_an_answer(box):
         assert client.call("recall") == ("memman: query is missing", True)
         assert client.call("show", ids=["12345678"])[1]
         assert client.call("remember", text="x" * 200_000)[1]
-        assert client.call("list", category="nonsense")[1]
+        said, wrong = client.call("list", category="nonsense")
+        assert (wrong, "category" in said, "--" in said) == (True, True, False)
         assert client.call("remember", text="half a \ud800 character")[1] is False
         assert client.call("status")[1] is False
     with Client(box, "--readonly") as client:
         said, wrong = client.call("remember", text=TEXT)
         assert (wrong, "--readonly" in said) == (True, True)
+
+
+def test_what_other_repositories_know_is_a_call_away(box, tmp_path):
+    """Where nothing here answers, a client without a shell is told the argument that asks elsewhere too."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        subprocess.run(["git", "init", "-q", folder], check=True)
+    box.memman("remember", "--scope", "repository", "--category", "decision", TEXT, cwd=there)
+    box.drain()
+    with Client(box, cwd=here) as client:
+        said, _ = client.call("recall", query="where is billing deployed?")
+        assert said.endswith("1 memory of there would answer: call recall with all_scopes: true")
+        assert TEXT in client.call("recall", query="where is billing deployed?", all_scopes=True)[0]
 
 
 def test_it_ends_with_its_client_and_without_a_word(box):
