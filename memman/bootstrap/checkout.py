@@ -1,6 +1,7 @@
 """A repository that is read with git: its newest commits, and its files as they were committed last."""
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,13 @@ from memman.model.vocabulary import RECORD
 # Seconds that git may take, bytes of a file that is read.
 _LIMIT, _LARGEST = 60, 262_144
 # Nothing that the repository's configuration names is started, and nothing is fetched.
-_SETTINGS = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "log.showSignature=false", "core.quotePath=false")
+_SETTINGS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "log.showSignature=false",
+    "core.quotePath=false",
+    "log.showRoot=true",
+)
 _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ALLOW_PROTOCOL": "none",
@@ -22,6 +29,8 @@ _ENVIRONMENT = {
     "LC_ALL": "C",
 }
 _FIELDS = ("%H", "%ct", "%an <%ae>", "%s", "%b", "")
+# In a path: control characters, and what is no UTF-8.
+_UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffd]")
 # Scopes of git's settings that no repository brings along.
 _OURS, _OWN_ROW = ("global", "system"), 3
 
@@ -62,18 +71,19 @@ class Checkout:
     def commits(self) -> list[Commit]:
         """The newest commits, newest first."""
         asked = ("--no-merges", "--no-renames", "--name-only", f"--max-count={self.most}")
-        said = self._git("log", *asked, f"--format=%x01{'%x00'.join(_FIELDS)}")
-        parts = (row.split("\0") for row in said.split("\x01") if row.count("\0") == len(_FIELDS) - 1)
+        # Only NUL stands in none of the fields.
+        said = iter(self._git("log", *asked, f"--format=%x00{'%x00'.join(_FIELDS)}").split("\0")[1:])
+        parts = zip(*[said] * len(_FIELDS), strict=True)
         return [
-            Commit(one, int(at) * 1000, who, subject, body.strip(), tuple(filter(None, paths.split("\n"))))
+            Commit(one, int(at or 0) * 1000, who, subject, body.strip(), tuple(filter(None, paths.split("\n"))))
             for one, at, who, subject, body, paths in parts
         ]
 
     @cached_property
     def paths(self) -> list[str]:
-        """The paths of its plain tracked files."""
+        """The paths of its plain tracked files, without those that no terminal shows."""
         rows = (row.partition("\t") for row in self._git("ls-tree", "-r", "-z", "HEAD").split("\0") if row)
-        return [path for kind, _, path in rows if kind.startswith("100")]
+        return [path for kind, _, path in rows if kind.startswith("100") and not _UNSHOWN.search(path)]
 
     def files(self, paths: Sequence[str]) -> list[Tracked]:
         """Return what tracked files say, without those that are too large."""
@@ -83,7 +93,7 @@ class Checkout:
         found = []
         for path in paths:
             commit, at, author = changed.get(path, ("", 0, ""))
-            text = self._git("cat-file", "blob", f"HEAD:{path}")
+            text = self._git("cat-file", "blob", f"HEAD:{path}", fails=True)
             if commit and len(text) <= _LARGEST:
                 found.append(Tracked(path, text, commit, at, author))
         return found
@@ -116,11 +126,12 @@ class Checkout:
             *paths,
         )
         found: dict[str, tuple[str, int, str]] = {}
-        for row in self._git("--literal-pathspecs", "log", *asked).split("\x01")[1:]:
-            head, *names = row.replace("\n", "\0").split("\0")
-            commit, at, author = head.split(" ", 2)
-            for name in filter(None, names):
-                found.setdefault(name, (commit, int(at) * 1000, author))
+        commit, at, author = "", "0", ""
+        for row in self._git("--literal-pathspecs", "log", *asked).replace("\n", "\0").split("\0"):
+            if row.startswith("\x01"):
+                commit, at, author = row[1:].split(" ", 2)
+            elif row:
+                found.setdefault(row, (commit, int(at or 0) * 1000, author))
         return found
 
     def _git(self, *args: str, fails: bool = False) -> str:

@@ -98,6 +98,22 @@ def test_a_commit_leaves_what_and_why_with_its_date_and_id(box, project):
     assert "Retry requests" not in box.memman("prime", cwd=project.root).stdout
 
 
+def test_no_odd_name_sign_or_setting_hides_what_a_repository_says(box, project):
+    """A file whose name cannot be shown is left out alone; a commit is read whatever signs it holds."""
+    names = (b"0001-\x01boom.md", b"0002-\xff\xfe.md", b"0007-orders.md")
+    folder = project.root / "docs/adr"
+    folder.mkdir(parents=True)
+    for name in names:
+        with open(os.path.join(os.fsencode(folder), name), "w", encoding="utf-8") as file:
+            file.write(RECORD.format("Accepted"))
+    project.commit("Begin")
+    project.git("commit", "--quiet", "--amend", "--no-edit", "--author=Ada <a\x01da@example.com>")
+    project.git("config", "log.showRoot", "false")
+    project.commit(f"Retry\x01 requests\n\n\x01{WHY}")
+    new = learned(box, project)["new"]
+    assert (new["commits"], new["decisions"]) == (1, 1)
+
+
 def test_what_was_reverted_is_told_as_that(box, project):
     """And not as what holds; the reason is the revert's."""
     tried = project.commit(f"Cache the catalogue in memory\n\n{WHY}")
