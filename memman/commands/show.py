@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from memman.belief import reliability, sessions
+from memman.belief import UNWANTED, reliability, sessions
 from memman.commands.inbox import why_held
 from memman.commands.log import change, lines_of
 from memman.commands.memories import Named, Records, all_named, veiled
@@ -185,6 +185,7 @@ def _memory(record: dict[str, Any]) -> None:
             "verified": when(record["verified_at"]),
             "files": ", ".join(path + (" (changed since)" if at else "") for path, at in record["files"].items()),
             "evidence": _evidence(record),
+            "asked": _asked(record),
             "source": labelled(record),
             "held back": record.get("why", ""),
             "note": record["note"],
@@ -230,8 +231,14 @@ def _row(record: dict[str, Any]) -> tuple[str, str, str]:
 
 def _evidence(record: dict[str, Any]) -> str:
     """Write who bore a memory out, or spoke against it."""
-    kinds = Counter(kind for kind, _, _ in record["evidence"])
+    kinds = Counter(kind for kind, _, _ in record["evidence"] if kind != UNWANTED)
     return f"reliability {record['reliability']:.2f}: {tallied(kinds)}" if kinds else ""
+
+
+def _asked(record: dict[str, Any]) -> str:
+    """Write what waits for the user where an agent may not forget a memory."""
+    asks = record["status"] == "current" and any(kind == UNWANTED for kind, _, _ in record["evidence"])
+    return "an agent asks to forget it: `memman review`" if asks else ""
 
 
 def _note(record: dict[str, Any]) -> None:

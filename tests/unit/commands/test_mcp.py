@@ -100,7 +100,10 @@ def test_an_agent_forgets_what_an_agent_noted_and_asks_about_the_rest(box):
         assert (wrong, "the user decides" in said, "forgotten" in said) == (False, True, True)
         assert dict(box.store("SELECT source, status FROM memory")) == {"user": "current", "agent": "forgotten"}
         assert "to forget: an agent asks for it" in client.call("review")[0]
+        shown = box.memman("show", uids["user"]).stdout
+        assert ("an agent asks to forget it" in shown, "reliability" in shown) == (True, False)
         assert "kept" in box.memman("review", "reject", uids["user"]).stdout
+        assert "asks to forget" not in box.memman("show", uids["user"]).stdout
         assert "nothing waits for review" in client.call("review")[0]
         client.call("forget", ids=[uids["user"]])
         assert "forgotten" in box.memman("review", "approve", uids["user"]).stdout
