@@ -26,6 +26,7 @@ _SAID = (
 )
 # Why an item does not come in.
 _HERE, _PURGED, _LONG = "here already", "purged", "longer than a note may be"
+_REPLACED = "edits of a memory replaced meanwhile (a line without its ^id comes in as a new one)"
 # Where what nobody dates goes: behind all that has a date.
 _NEWEST = 2**62
 
@@ -47,7 +48,7 @@ def sorted_out(
     data: str, store: str, path: str, name: str, items: Iterable[Item], *, purged: bool
 ) -> tuple[dict[str, Item], Counter[str]]:
     """Return the new items by the uid of their note, and why others are left; with `purged` those come back, too."""
-    new, left = dict[str, Item](), Counter({_HERE: 0, _PURGED: 0, _LONG: 0})
+    new, left = dict[str, Item](), Counter({_HERE: 0, _PURGED: 0, _LONG: 0, _REPLACED: 0})
     with closing(QueueView(data)) as queue, Catalogue.open(path) as catalogue:
         buried = Tombstones.load(data)
         tombs, texts = (Tombstones(), Buried()) if purged else (buried, Buried.load(data))
@@ -68,13 +69,13 @@ class _Known:
 
     def __init__(self, waiting: set[str], tombs: Tombstones, texts: Buried, reader: SqliteReader) -> None:
         self.waiting, self.tombs, self.texts = waiting, tombs, texts
-        self.reader, self.rows = reader, dict(reader.db.execute("SELECT uid, id FROM memory"))
+        self.reader, self.statuses = reader, dict(reader.db.execute("SELECT uid, status FROM memory"))
         self.said = {(_folded(text), whose): row for text, whose, row in reader.db.execute(_SAID)}
         self.undone = undo.notes(reader.db)
 
     def settled(self, item: Item) -> Item:
         """Make an edit of a memory that is not here a text like any other."""
-        return replace(item, edits="", source=IMPORT) if item.edits and item.edits not in self.rows else item
+        return replace(item, edits="", source=IMPORT) if item.edits and item.edits not in self.statuses else item
 
     def why(self, note: str, item: Item) -> str:
         """Say why an item does not come in, '' where it does."""
@@ -84,8 +85,11 @@ class _Known:
             return _HERE
         if self.tombs.hold("", item.edits) or self.texts.says(item.text):
             return _PURGED
-        if not (item.edits or item.replaces) and self._says(item):
+        late = self.statuses.get(item.edits) == "superseded"
+        if (late or not (item.edits or item.replaces)) and self._says(item):
             return _HERE
+        if late:
+            return _REPLACED
         return _LONG if len(item.text.encode()) > MAX_BYTES else ""
 
     def _says(self, item: Item) -> bool:

@@ -132,3 +132,21 @@ def test_what_is_no_memory_on_a_page_stays_there_and_does_not_come_in(stored, tm
     assert {f"{SYNC[1]} They are 64 bits.", "#todo ask Anna", "Bob is to be asked, too."} <= texts
     assert SYNC[1] not in texts
     assert built(stored, folder)[1].count("edited") == 0
+
+
+def test_an_edit_of_what_was_replaced_meanwhile_is_left_on_its_page(stored, tmp_path):
+    """It is no second memory beside the newer one: the preview says why, and what brings it in."""
+    folder = tmp_path / "wiki"
+    built(stored, folder)
+    path = folder / "personal/sync.md"
+    path.write_text(path.read_text().replace("per device, not per user", "per device and app"))
+    (uid,) = stored.store("SELECT uid FROM memory WHERE text = ?", SYNC[1])
+    newer = "Sync cursors are per account."
+    assert stored.memman("replace", uid, newer).returncode == 0
+    stored.drain()
+    done = stored.memman("import", "--mine", str(folder))
+    assert "left out, edits of a memory replaced meanwhile" in done.stdout, done.stderr
+    assert "imported 0 notes" in done.stdout
+    assert f"edited, and left as it is: {path}" in built(stored, folder)[1]
+    path.write_text(re.sub(r"(device and app.*) \^\w+", r"\1", path.read_text()))
+    assert "imported 1 note" in stored.memman("import", "--mine", str(folder)).stdout
