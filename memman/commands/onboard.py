@@ -10,8 +10,8 @@ from memman.clock import now_ms
 from memman.commands.inbox import CONTRADICTED, MAYBE, found
 from memman.commands.memories import veiled
 from memman.commands.place import Place, reading, standing
+from memman.commands.printing import freshness, short
 from memman.commands.printing import lines as printed_lines
-from memman.commands.printing import short
 from memman.commands.verb import verb
 from memman.config.scope import label
 from memman.hot.prime import standing as held
@@ -72,7 +72,8 @@ def _parts(place: Place) -> Iterable[_Part]:
 
 
 def _cut(record: dict[str, Any]) -> str:
-    return f"{clean(record['text'], _LONGEST)} ({short(record['uid'])})"
+    marks = [*freshness(record), short(record["uid"])]
+    return f"{clean(record['text'], _LONGEST)} ({', '.join(marks)})"
 
 
 @verb(shows=lambda record: printed_lines(record["text"].split("\n")))

@@ -5,7 +5,7 @@ from typing import Any
 from memman.commands.inbox import CONTRADICTED, MAYBE, found, told
 from memman.commands.memories import Records, veiled
 from memman.commands.place import Place, reading
-from memman.commands.printing import ago, cells, short, table, text
+from memman.commands.printing import ago, cells, freshness, short, table, text
 from memman.commands.verb import limit_option, verb
 from memman.config.asked import unanswered
 from memman.hot.recall_session import opened
@@ -63,9 +63,13 @@ def _print(doubts: dict[str, Any]) -> None:
     if doubts["against"]:
         text("said otherwise: memman review approve ID, if the second holds, or reject ID")
         for one in doubts["against"]:
-            text(f"  {short(one['uid'])}  {one['text']}")
-            text(f"    {one['kind']} by {short(one['other']['uid'])}: {one['other']['text']}")
+            text(f"  {_named(one)}")
+            text(f"    {one['kind']} by {_named(one['other'])}")
         _more(doubts, "against")
+
+
+def _named(record: dict[str, Any]) -> str:
+    return "  ".join(filter(None, (short(record["uid"]), ", ".join(freshness(record)), record["text"])))
 
 
 def _more(doubts: dict[str, Any], kind: str) -> None:

@@ -46,7 +46,7 @@ def test_what_is_held_weakly_and_what_is_said_otherwise(box):
     assert [one["text"] for one in found["weak"]] == ["The lift is inspected in May."]
     assert [(one["text"], one["other"]["text"]) for one in found["against"]] == [(OLD, NEW)]
     said = box.memman("wonder").stdout
-    assert f"maybe replaced by {found['against'][0]['other']['uid'][:8]}: {NEW}" in said
+    assert f"maybe replaced by {found['against'][0]['other']['uid'][:8]}  {NEW}" in said
 
 
 def test_no_question_outlives_a_purge_a_secret_or_its_time(box):
