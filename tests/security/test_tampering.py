@@ -1,6 +1,7 @@
 """What install laid down and somebody changed, by as little as one byte, is found by doctor."""
 
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from memman.doctor import examine
 from memman.doctor.finding import Context
 from memman.integrations.install_record import InstallRecord
 
+# What users may set in the entry of the MCP server, and our remark on one.
+THEIRS = re.compile(rb'"(?:tools|enabled|timeout)": (?:\[[^]]*\]|true|10000)|# by `memman install`')
 AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode")
 
 
@@ -31,7 +34,8 @@ def test_a_changed_byte_of_hooks_or_scripts_is_found(box, rounds, kept):
     for number in range(rounds(56, 2000)):
         path, check = [*files.items()][number % len(files)]
         whole = path.read_bytes()
-        at = chance.randrange(len(whole))
+        theirs = {at for one in THEIRS.finditer(whole) for at in range(*one.span())}
+        at = chance.choice([at for at in range(len(whole)) if at not in theirs])
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         if failed(data, check):
             found[path.name] += 1
