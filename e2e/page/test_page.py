@@ -14,6 +14,7 @@ import pytest
 from filelock import FileLock
 from registry import QUIET, cache
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -82,7 +83,7 @@ def _browser(link: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[we
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     with webdriver.Chrome(options, Service(shutil.which("chromedriver"))) as browser:
         browser.get(link)
-        WebDriverWait(browser, PATIENCE).until(lambda one: one.find_elements(By.TAG_NAME, "nav"))
+        waiting(browser).until(lambda one: one.find_elements(By.TAG_NAME, "nav"))
         yield browser
 
 
@@ -97,6 +98,11 @@ def _axe() -> str:
             shutil.copy(WANTED, place)
             subprocess.run(["npm", "install", "--ignore-scripts", *QUIET], cwd=place, check=True, capture_output=True)
     return script.read_text()
+
+
+def waiting(browser: webdriver.Chrome) -> WebDriverWait[webdriver.Chrome]:
+    """Return what waits for something; an element may go with its page while it is looked at."""
+    return WebDriverWait(browser, PATIENCE, ignored_exceptions=[StaleElementReferenceException])
 
 
 def memman(user: dict[str, str], *words: str, folder: Path | None = None) -> str:
@@ -131,7 +137,7 @@ def pressed(browser: webdriver.Chrome, keys: str) -> None:
     """Type into whatever has the focus, and wait until the page that comes is there."""
     before = browser.find_element(By.TAG_NAME, "html")
     browser.switch_to.active_element.send_keys(keys)
-    WebDriverWait(browser, PATIENCE).until(lambda one: one.find_element(By.TAG_NAME, "html") != before)
+    waiting(browser).until(lambda one: one.find_element(By.TAG_NAME, "html") != before)
 
 
 def focused(browser: webdriver.Chrome) -> str:
@@ -185,11 +191,11 @@ def test_wrong_and_undo_by_clicks(browser: webdriver.Chrome, user: dict[str, str
     """A memory that is said to be wrong is gone from the command line, and the notice's button brings it back."""
     views(browser)
     browser.find_element(By.XPATH, "//li[contains(., 'Fly.io')]//button[starts-with(@aria-label, 'Wrong')]").click()
-    WebDriverWait(browser, PATIENCE).until(lambda one: one.find_elements(By.CSS_SELECTOR, ".notice"))
+    waiting(browser).until(lambda one: one.find_elements(By.CSS_SELECTOR, ".notice"))
     assert status(user, "Fly.io") == "gone"
     assert "memman forget --undo" in browser.find_element(By.CSS_SELECTOR, ".notice").text
     browser.find_element(By.CSS_SELECTOR, ".notice button").click()
-    WebDriverWait(browser, PATIENCE).until(lambda one: "restored" in one.find_element(By.TAG_NAME, "main").text)
+    waiting(browser).until(lambda one: "restored" in one.find_element(By.TAG_NAME, "main").text)
     assert status(user, "Fly.io") == "current"
 
 
@@ -214,7 +220,7 @@ def test_a_pair_is_decided_by_clicks(browser: webdriver.Chrome, user: dict[str, 
 
     def clicked(label: str, says: str) -> None:
         browser.find_element(By.XPATH, f"//button[normalize-space()='{label}']").click()
-        WebDriverWait(browser, PATIENCE).until(
+        waiting(browser).until(
             lambda one: says in "".join(notice.text for notice in one.find_elements(By.CSS_SELECTOR, ".notice"))
         )
 
@@ -270,5 +276,5 @@ def test_the_link_opens_no_second_browser(browser: webdriver.Chrome, link: str) 
     browser.get("about:blank")
     browser.get(link)
     used = browser.find_element(By.ID, "used")
-    WebDriverWait(browser, PATIENCE).until(lambda _: used.is_displayed())
+    waiting(browser).until(lambda _: used.is_displayed())
     assert not browser.find_elements(By.TAG_NAME, "nav")
