@@ -79,7 +79,7 @@ def test_the_questions_are_shown_nowhere_and_exported(box, tmp_path):
         ("list", "--by-day", "--json"),
         ("show", "--query", QUERY, "--json"),
         ("log", "list", "--json"),
-        ("export", str(folder), "--format", "markdown"),
+        ("wiki", "build", str(folder)),
     ):
         done = box.memman(*args)
         assert done.returncode == 0, (args, done.stderr)
