@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 SHOP = "The web shop is deployed on Fly.io."
 EXAMPLE = re.search(r"(?s)```python\n(.*?)```", (ROOT / "docs/api.md").read_text())[1]
 MANY = """
-import sys, threading
+import os, sys, threading
 from memman import Memory
 
 memory = Memory()
@@ -24,7 +24,8 @@ memory = Memory()
 
 def say(thread):
     for number in range(10):
-        print(memory.remember(f"Host {sys.argv[1]}{thread}{number} is in rack {number}."), flush=True)
+        uid = memory.remember(f"Host {sys.argv[1]}{thread}{number} is in rack {number}.")
+        os.write(1, f"{uid}\\n".encode())  # at once: print writes the end of a line by itself
         memory.recall("which rack?")
 
 
