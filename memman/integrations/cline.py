@@ -19,5 +19,6 @@ def _files(wiring: Wiring) -> list[File]:
     ]
 
 
-_SERVER = Server(lambda: home() + "/data/settings/cline_mcp_settings.json", says={"timeout": 10})
+# Seconds; it tries twice.
+_SERVER = Server(lambda: home() + "/data/settings/cline_mcp_settings.json", says={"timeout": 5})
 TARGET = Target(NAME, "cline", home, _files, lambda _: [], list, server=_SERVER)

@@ -22,6 +22,7 @@ from memman.hot.prime import standing as held
 from memman.hot.recall_session import opened
 from memman.model.errors import UsageError
 from memman.model.plural import counted
+from memman.model.text import replaced
 from memman.page import plots
 from memman.page.html import Html, Inside, el, together
 from memman.page.parts import (
@@ -285,8 +286,9 @@ def _hits(place: Place, hits: Sequence[Hit]) -> list[dict[str, Any]]:
 
 def _hit(hit: Mapping[str, Any], back: str) -> Html:
     score, moved = reasons(dict(hit))
-    why = el("details", el("summary", f"why here: confidence {hit['confidence']:.2f}"), el("p", score), el("p", moved))
-    return item(hit, back, why, buttons=not hit["pending"])
+    why = el("details", el("summary", f"why here: match {hit['confidence']:.2f}"), el("p", score), el("p", moved))
+    doubt = [replaced(newer, hit["until"])] if (newer := hit["maybe_replaced_by"]) else []
+    return item({**hit, "labels": [*doubt, *hit["labels"]]}, back, why, buttons=not hit["pending"])
 
 
 def _case(one: Mapping[str, Any]) -> Html:

@@ -79,9 +79,9 @@ def test_a_long_list_has_pages(box):
 
 
 def test_search_says_why_and_what_other_scopes_have(box):
-    """A hit has the parts of its score."""
-    box.remember("The gateway of billing listens on port 8443.")
-    box.drain()
-    view = VIEWS["/search"](chosen(), {"q": "gateway port"})
+    """A hit has the parts of its score, and what may stand in its place."""
+    drained(box, OLD, NEW)
+    view = VIEWS["/search"](chosen(), {"q": OLD})
     assert view.data["hits"][0]["parts"]
-    assert "confidence" in view.body
+    assert "why here: match" in view.body
+    assert "maybe replaced by" in view.body
