@@ -1,9 +1,8 @@
 """`memman handover`: take up what the last session in a repository left."""
 
-import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +12,6 @@ from memman.commands.memories import Records
 from memman.commands.place import Place, expected, standing
 from memman.commands.printing import ago, lines, table, text, when
 from memman.commands.verb import Group, store_option
-from memman.config.places import open_file
 from memman.config.shown import session_name
 from memman.hot.frame import HANDOVER_TAG, framed, harmless
 from memman.hot.handover import claim, left, offered, read
@@ -23,17 +21,13 @@ from memman.model.text import plain
 from memman.secrets import screened
 from memman.store.sqlite import sessions
 from memman.store.sqlite.catalogue import Catalogue
+from memman.transcripts import done
 
 # Words of a hand-over at most, lines of each of its lists, characters of a line, bytes read of a transcript's end.
 WORDS, _LINES, _LONGEST, _END = 1_200, 8, 300, 4_194_304
 _NOTHING = "no other session has left anything here in the last 7 days, or another has taken it up"
 # Milliseconds that a file system may round the time of a change by.
 _ROUNDED = 2_000
-# Tools of Claude Code that change a file, with the field that names it.
-_CHANGING = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
-_RUNNING = ("Bash", "shell", "exec_command", "local_shell")
-_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
-_EXIT = re.compile(r"exit(?:ed with)? ?_?code\"?:? ?(\d+)", re.IGNORECASE)
 _QUESTION = re.compile(r"[^.!?\n]+\?(?=\s|$)")
 
 
@@ -179,36 +173,19 @@ def _kept(place: Place, session: str) -> list[str]:
 
 
 class Deeds:
-    """What an agent did in a session, by the end of its transcript: of Claude Code or Codex.
-
-    Nothing of it is believed; what cannot be read did not happen.
-    """
+    """What an agent did in a session, by the end of its transcript."""
 
     def __init__(self, path: str) -> None:
         self.changed: dict[str, int] = {}
         self.commands: dict[str, str] = {}
         self.results: dict[str, bool] = {}
-        for entry in _entries(path):
-            at = ms(str(entry.get("timestamp", ""))) or 0
-            for part in _parts(entry):
-                self._take(part, at)
-
-    def _take(self, part: Mapping[str, Any], at: int) -> None:
-        given = part.get("input", part.get("arguments", part.get("action")))
-        with suppress(ValueError, TypeError):
-            given = json.loads(given)
-        call, name = str(part.get("id") or part.get("call_id") or ""), str(part.get("name", part.get("type", "")))
-        if part.get("type") == "tool_result":
-            self.results[str(part.get("tool_use_id"))] = not part.get("is_error")
-        elif str(part.get("type", "")).endswith("_output"):
-            found = _EXIT.search(str(part.get("output")))
-            self.results[str(part.get("call_id"))] = not (found and int(found[1]))
-        elif isinstance(given, dict) and name in _CHANGING:
-            self.changed[str(given.get(_CHANGING[name]))] = at
-        elif name.removesuffix("_call") in _RUNNING and isinstance(given, dict):
-            ran = given.get("command", given.get("cmd"))
-            self.commands[call] = " ".join(map(str, ran)) if isinstance(ran, list) else str(ran)
-        self.changed |= dict.fromkeys(_PATCHED.findall(str(given)) if given else (), at)
+        for event in done(path, _END):
+            if event.kind == "edit":
+                self.changed[event.text] = ms(event.at)
+            elif event.kind == "run":
+                self.commands[event.id] = event.text
+            else:
+                self.results[event.id] = event.well
 
     def files(self, folder: str) -> list[str]:
         """Return the files that it changed, each with how it is now."""
@@ -238,24 +215,3 @@ def _now(path: str, at: int) -> str:
     if not at:
         return "there"
     return "changed since" if changed > at + _ROUNDED else "as it was left"
-
-
-def _entries(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects of the end of a transcript."""
-    try:
-        with open(path, "rb", opener=open_file) as source:
-            source.seek(max(0, os.fstat(source.fileno()).st_size - _END))
-            said = source.read(_END)
-    except (OSError, ValueError):
-        return
-    for line in said.split(b"\n"):
-        with suppress(ValueError, RecursionError):
-            if isinstance(entry := json.loads(line), dict):
-                yield entry
-
-
-def _parts(entry: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """Return the parts of an entry that tell of tools: of a message's content, or the payload itself."""
-    message = entry.get("message")
-    content = message.get("content") if isinstance(message, dict) else [entry.get("payload")]
-    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []

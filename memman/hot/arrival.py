@@ -4,7 +4,7 @@ import os
 
 from memman.config.filesystem import ensure_safe_folder
 from memman.config.places import arrivals_path, make_folder, open_file
-from memman.hot.wire import quoted
+from memman.model.payload import quoted
 
 
 def arrive(data: str, row: "dict[str, str | int | None]") -> str:

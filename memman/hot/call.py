@@ -7,9 +7,9 @@ from memman.config.places import data_dir
 from memman.config.repository import repository
 from memman.config.shown import note_shown
 from memman.hot.late import Progress
-from memman.hot.payload import Payload
 from memman.hot.provenance import in_shell
 from memman.hot.session import Session
+from memman.model.payload import Payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

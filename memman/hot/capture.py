@@ -68,7 +68,7 @@ def prompted(call: "Call", prompt: str) -> bool:
 
 def unstopped(call: "Call", session: "Session") -> "list[tuple[Row, str]]":
     """Return what is to be queued of a turn that no stop ended, and drop its prompt."""
-    from memman.hot.transcript import last_message
+    from memman.transcripts import last_message
 
     reply = kept(last_message(call.payload.text("transcript_path"), session.turn))
     rows = _told(call, session, session.prompt, reply)
@@ -106,7 +106,7 @@ def turn(call: "Call") -> None:
 def _answer(call: "Call") -> str:
     """Return the agent's last message of a turn."""
     if call.host == "copilot":
-        from memman.hot.transcript import answered
+        from memman.transcripts import answered
 
         return answered(call.payload.text("transcript_path"))
     return call.payload.text("last_assistant_message", "prompt_response", "response")

@@ -7,9 +7,8 @@ from memman.config.places import data_dir, handovers_path, queue_path, reach_pat
 from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT, UNTOLD
 from memman.hot.call import Call
 from memman.hot.late import Progress
-from memman.hot.payload import Payload
 from memman.hot.provenance import borrower
-from memman.hot.wire import quoted
+from memman.model.payload import Payload, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from memman.config.shown import RECEIPTS
 from memman.hot.frame import RULES_TAG, framed, harmless
 from memman.hot.guide import NOTED, guide
 from memman.hot.session import Session
-from memman.hot.wire import parsed
+from memman.model.payload import parsed
 from memman.model.text import SHORT_ID, day, plain, replaced
 from memman.model.vocabulary import WISH
 from memman.recall.hit import Hit

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memman.config.repository import Repository
-    from memman.hot.payload import Payload
+    from memman.model.payload import Payload
 
 # Marks that an agent's own process may carry, too, and with it the hooks it runs.
 _OWN = frozenset(("CLAUDECODE", "CODEX_THREAD_ID", "COPILOT_CLI", "GEMINI_CLI", "OPENCODE"))

@@ -6,8 +6,8 @@ What cannot be read denies nothing.
 import time
 
 from memman.config.places import HITS_BYTES, append_line, hits_path, rules_path, text_at
-from memman.hot.wire import parsed, quoted
 from memman.model import rule as rules
+from memman.model.payload import parsed, quoted
 from memman.model.text import SHORT_ID, plain
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from memman.config.scope import Here
     from memman.hot.call import Call
-    from memman.hot.payload import Payload
+    from memman.model.payload import Payload
 
     Record = dict[str, Any]
 

@@ -5,7 +5,7 @@ import os
 from memman.config.lockfile import acquired, opened, rewrite
 from memman.config.places import sessions_path
 from memman.config.shown import ENDED, session_name
-from memman.hot.wire import parsed, quoted
+from memman.model.payload import parsed, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

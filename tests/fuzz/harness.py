@@ -16,12 +16,11 @@ from memman.config.stores import valid_name
 from memman.hot.frame import framed, harmless, stripped
 from memman.hot.grammar import RECALL, REMEMBER, parse
 from memman.hot.moment import moment
-from memman.hot.payload import Payload
-from memman.hot.wire import parsed, quoted
 from memman.integrations import edits, toml_block
 from memman.integrations.json5 import CannotEdit, read
 from memman.llm.builtin.markdown import blocks
 from memman.model.errors import BadReply, UsageError
+from memman.model.payload import Payload, parsed, quoted
 from memman.model.terms import index_terms, match_any, query_terms, respelled, stems, words
 from memman.model.text import clean
 from memman.pipeline import replies

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.hot.events import EVENTS, HOSTS
-from memman.hot.payload import Payload
-from memman.hot.wire import parsed, quoted
+from memman.model.payload import Payload, parsed, quoted
 from tests.support.hook_calls import hook, judged
 
 TEXT = st.text(st.characters(), max_size=30)  # lone surrogates among them
@@ -69,7 +68,7 @@ def test_writing_agrees_with_json(text):
 WITHOUT = """
 import sys
 sys.modules["_json"] = None
-from memman.hot.wire import parsed, quoted
+from memman.model.payload import parsed, quoted
 for line in sys.stdin.buffer.read().decode().split("\\x1e"):
     try:
         sys.stdout.write(quoted(repr(parsed(line))) + "\\n")

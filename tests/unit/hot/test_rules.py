@@ -9,9 +9,9 @@ import pytest
 
 from memman.hot.events import HOSTS, answer
 from memman.hot.late import Progress
-from memman.hot.payload import MAX_BYTES
 from memman.model import rule as rules
 from memman.model.pattern import matches, parsed
+from memman.model.payload import MAX_BYTES
 from memman.model.shell import commands
 from tests.security.test_purge import holds
 from tests.support.box import PATIENCE
