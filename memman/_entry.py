@@ -87,7 +87,7 @@ def _run(args: list[str]) -> int:
     # Less is made in an agent's turn than looking through it for rings to free would cost.
     gc.disable()
     if values and verb in {"remember", "recall", "hook"}:
-        from memman.hot.global_options import apply_global_options
+        from memman.hot.grammar import apply_global_options
 
         apply_global_options(values)
     if verb == "remember":
@@ -135,10 +135,10 @@ def _report(error: Exception) -> int:
         error = translated(error, "a database")
     if isinstance(error, MemmanError):
         from memman.config.command import runnable
-        from memman.hot.sandbox import told
+        from memman.hot.provenance import explained
         from memman.model.text import clean
 
-        sys.stderr.write(f"memman: {clean(runnable(told(error)), _LONGEST)}\n")
+        sys.stderr.write(f"memman: {clean(runnable(explained(error)), _LONGEST)}\n")
         return error.exit_code
     import os
 

@@ -14,7 +14,7 @@ from memman.commands import run
 from memman.config.keys import KEYS
 from memman.config.providers import EMBEDDERS, LLMS
 from memman.doctor import CHECKS, check_of
-from memman.hot.guide import ABOUT
+from memman.hot.prime import ABOUT
 from memman.model import errors
 from memman.model.verbs import AGENT_VERBS
 from memman.pipeline import PIPELINE

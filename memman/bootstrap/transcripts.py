@@ -10,8 +10,7 @@ from memman.bootstrap.checkout import Checkout
 from memman.config.repository import Repository, repository
 from memman.config.shown import session_name
 from memman.hot.capture import kept
-from memman.hot.frame import stripped, typed
-from memman.hot.prompt_text import uncommanded
+from memman.hot.frame import stripped, typed, uncommanded
 from memman.judge.judge import Judge
 from memman.model.moments import ms
 from memman.model.noted import parted

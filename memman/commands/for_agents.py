@@ -17,7 +17,7 @@ def guide() -> list[str]:
     """Print the instructions that agents get."""
     from memman.config.command import command
     from memman.config.places import data_dir
-    from memman.hot.guide import guide as written
+    from memman.hot.prime import guide as written
 
     return written(command(data_dir())).split("\n")
 

@@ -20,7 +20,7 @@ from memman.commands.show import described, show
 from memman.commands.verb import Group, ids_argument, store_option
 from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
-from memman.hot.moment import end
+from memman.hot.grammar import end
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.worth import BOUND

@@ -25,7 +25,7 @@ from memman.commands.printing import (
 from memman.commands.printing import listed as limited
 from memman.commands.verb import json_option, limit_option, verb
 from memman.config.env import Settings, stale_ages
-from memman.hot.moment import moment
+from memman.hot.grammar import moment
 from memman.model.errors import UsageError
 from memman.model.terms import name as compared
 from memman.model.text import age, clean, outdated

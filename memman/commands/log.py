@@ -15,7 +15,7 @@ from memman.commands.printing import WIDE, holds, labelled, lines, pairs, printe
 from memman.commands.printing import listed as limited
 from memman.commands.verb import Group, json_option, limit_option, store_option
 from memman.config.scope import PERSONAL, label
-from memman.hot.moment import moment
+from memman.hot.grammar import moment
 from memman.model.errors import UnknownId, UsageError
 from memman.model.plural import counted
 from memman.queue.ledger import Ledger

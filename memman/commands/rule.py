@@ -18,7 +18,7 @@ from memman.commands.verb import Group, ids_argument, json_option, store_option
 from memman.config import scope, stores
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, label
-from memman.hot.moment import end
+from memman.hot.grammar import end
 from memman.model import rule as model
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.pattern import parsed

@@ -17,7 +17,7 @@ from memman.commands.printing import acted, printed, short, table, text, when
 from memman.commands.verb import json_option, verb
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, label
-from memman.hot.moment import moment
+from memman.hot.grammar import moment
 from memman.locks import quiet, steady
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Note, Provenance

@@ -8,8 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from memman.config.places import kept_still
-from memman.hot.global_options import apply_global_options
-from memman.hot.grammar import EVERYWHERE
+from memman.hot.grammar import EVERYWHERE, apply_global_options
 from memman.model.verbs import AGENT_VERBS, ALLOWED, ASKED, LOOKING, PERSONS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from memman.config import stores
 from memman.config.places import data_dir
 from memman.config.repository import repository
 from memman.config.shown import note_shown
-from memman.hot.late import Progress
+from memman.hot.hook import Progress
 from memman.hot.provenance import in_shell
 from memman.hot.session import Session
 from memman.model.payload import Payload

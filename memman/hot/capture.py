@@ -1,12 +1,15 @@
 """What a turn leaves behind: one note, which the drain judges. No model is asked, nothing waits for anything."""
 
+import os
+
+from memman.config.places import arrivals_path, make_folder, open_file
 from memman.config.shown import session_name
 from memman.hot.attended import has_noted, nobodys, wanted
-from memman.hot.frame import stripped, typed
+from memman.hot.frame import ends, stripped, typed, uncommanded
 from memman.hot.handover import keep as hand_over
-from memman.hot.prompt_text import ends, uncommanded
 from memman.hot.session import written
 from memman.model.noted import parted
+from memman.model.payload import quoted
 from memman.secrets import screened
 
 TYPE_CHECKING = False
@@ -184,7 +187,6 @@ def compact(call: "Call") -> None:
 
 def _arrived(call: "Call", channel: str, text: str, source: str, turn: str = "", **more: str) -> "tuple[Row, str]":
     """Return the row that is to be queued, and the file that holds it until it is; of a `turn` each text once."""
-    from memman.hot.arrival import arrive
     from memman.hot.provenance import stamp
     from memman.model.uid import kept_uid
     from memman.queue.entry import entry
@@ -195,20 +197,54 @@ def _arrived(call: "Call", channel: str, text: str, source: str, turn: str = "",
     row = entry({"category": None, "importance": None, "entities": "", "replaces": "", **note})
     if turn:
         row["uid"] = kept_uid(f"{call.host}\n{call.session.id}\n{channel}\n{turn}\n{text}")
-    arrived = arrive(call.data, row)
+    arrived = _arrive(call.data, row)
     if arrived:
         call.progress.missing = "queued"
     return row, arrived
+
+
+def _arrive(data: str, row: "Row") -> str:
+    """Write a row without secrets to a file of its own, waiting for no disk; return its path, '' for none.
+
+    A hook that is ended before the row is queued has not lost it.
+    """
+    from memman.config.filesystem import ensure_safe_folder
+
+    ensure_safe_folder(data)
+    path = f"{arrivals_path(data)}/{row['uid']}"
+    left = f"{{{','.join([f'{quoted(name)}:{_json(value)}' for name, value in row.items()])}}}".encode()
+    try:
+        make_folder(arrivals_path(data))
+        file = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        while left:
+            left = left[os.write(file, left) :]
+        os.close(file)
+    except OSError:
+        return ""
+    return path
+
+
+def _json(value: "str | int | None") -> str:
+    if isinstance(value, str):
+        return quoted(value)
+    return "null" if value is None else str(value)
 
 
 def queue(call: "Call", rows: "list[tuple[Row, str]]") -> None:
     """Queue rows; a drain that found the file of one has done so already."""
     for row, arrived in rows:
         from memman.config.drain_by_write import ask
-        from memman.hot.arrival import leave
         from memman.queue.append import insert
 
         insert(call.data, row)
-        leave(arrived)
+        _leave(arrived)
         call.progress.missing = ""
         ask(call.data)
+
+
+def _leave(path: str) -> None:
+    """Remove the file of a row that is queued, unless there is none, or a drain has taken it up already."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return

@@ -6,7 +6,7 @@ from memman.config import stores
 from memman.config.places import data_dir, handovers_path, queue_path, reach_path, store_path
 from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT, UNTOLD
 from memman.hot.call import Call
-from memman.hot.late import Progress
+from memman.hot.hook import Progress
 from memman.hot.provenance import borrower
 from memman.model.payload import Payload, quoted
 
@@ -71,8 +71,7 @@ def _unchecked(host: str) -> str:
 def _session_start(call: Call) -> str:
     """Give the first block, unless the session that is resumed has it already."""
     from memman.hot.attended import asked, notes
-    from memman.hot.guide import NOTED
-    from memman.hot.prime import block
+    from memman.hot.prime import NOTED, block
     from memman.hot.provenance import brand
 
     brand(call.host, call.data)
@@ -170,7 +169,7 @@ def _behind(call: Call) -> bool:
 def _captured(call: Call) -> str:
     """Return what the guide says of turns where the agent is not asked to note."""
     from memman.hot.attended import wanted
-    from memman.hot.guide import CAPTURED
+    from memman.hot.prime import CAPTURED
 
     return CAPTURED if wanted(call) else ""
 
@@ -199,7 +198,7 @@ def _unnoted(call: Call) -> str:
     """Tell an agent that is asked to note what it may have missed in the turn before."""
     if not _waits(call):
         return ""
-    from memman.hot.unnoted import unnoted
+    from memman.hot.attended import unnoted
 
     return unnoted(call)
 

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from memman.config.lockfile import acquired, opened, rewrite
 from memman.config.places import handovers_path, make_file, setting, text_at
-from memman.hot.prompt_text import ends
+from memman.hot.frame import ends
 from memman.model.payload import parsed, quoted
 
 TYPE_CHECKING = False

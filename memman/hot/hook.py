@@ -13,11 +13,55 @@ import time
 from _signal import ITIMER_REAL, SIGALRM, SIGUSR1, SIGUSR2, setitimer, signal  # type: ignore[import-not-found]
 from _thread import allocate_lock, start_new_thread
 
-from memman.hot.late import Progress
+from memman.queue.late import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+# What is missing where a hook is ended before it has begun.
+_AT_FIRST = {
+    "session-start": "answer",
+    "subagent-start": "answer",
+    "pre-tool": "answer",
+    "pre-command": "answer",
+    "user-prompt": "prompt",
+    "stop": "turn",
+    "post-compact": "turn",
+}
+
+
+class Progress:
+    """What would be `missing` if this hook were ended now, whether it is `late`, and what it answers if `unsure`."""
+
+    __slots__ = ("data", "event", "late", "missing", "unsure")
+
+    def __init__(self, event: str) -> None:
+        self.data = ""
+        self.event = event
+        self.missing = _AT_FIRST.get(event, "")
+        self.late = False
+        self.unsure = ""
+
+    @property
+    def keeping(self) -> bool:
+        """Whether what was said is still to be kept."""
+        return self.missing not in ("", "answer")
+
+    def finished(self) -> None:
+        """Record that it has come to its end behind the turn."""
+        record(self.data, self.event, "answer" if self.event == "user-prompt" else "late")
+
+    def ended(self) -> None:
+        """Record that it was ended now; have a drain take up what it has left."""
+        if not (self.data and self.missing):
+            return
+        record(self.data, self.event, self.missing)
+        if self.missing == "queued":
+            from memman.config.drain_by_write import ask
+
+            ask(self.data)
+
 
 # Seconds that a turn waits for a hook at most, and the variable that says otherwise, for slow machines.
 LIMIT, _LIMIT = 1.0, "MEMMAN_HOOK_LIMIT"

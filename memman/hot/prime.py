@@ -7,12 +7,12 @@ from zlib import crc32
 import apsw
 
 from memman.belief import HOLDS, TRUSTED, USER
-from memman.config.command import command
+from memman.config.command import NAME, command
 from memman.config.places import queue_path, reach_path, rules_path, store_path
 from memman.config.shown import RECEIPTS
 from memman.hot.frame import RULES_TAG, framed, harmless
-from memman.hot.guide import NOTED, guide
 from memman.hot.session import Session
+from memman.model.noted import EXAMPLE, WORD
 from memman.model.payload import parsed
 from memman.model.text import SHORT_ID, day, plain, replaced
 from memman.model.vocabulary import WISH
@@ -30,6 +30,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memman.config.scope import Here
+
+ABOUT = "memman keeps what earlier sessions left behind. What it knows of this user and this place stands below."
+# What ends an answer, where somebody is there to read it.
+NOTED = f"""\
+When the user corrects you or says what will hold in later sessions, end your answer with one line: \
+`{WORD}: {EXAMPLE}` (`{WORD} everywhere: …` for all their projects, `{WORD} instead of ID: …` where it replaces \
+that memory). A sentence names its subject and says what the user said, not more. Tasks, progress, \
+guesses and secrets are not noted."""
+CAPTURED = "What the user corrects, prefers or decides is kept when a turn ends."
+COMMANDS = """\
+`memman recall "words"` finds more. `memman remember -` keeps what you found out (standard input). \
+`memman forget ID`: only if the user asks."""
+
+
+def guide(command: str = NAME, *, says: str = NOTED) -> str:
+    """Return the guide, for agents whose shells are to call memman so; it `says` what is kept of turns, if anything."""
+    return "\n".join(filter(None, (ABOUT, says, COMMANDS.replace(f"`{NAME} ", f"`{command} "))))
+
 
 BUDGET = 1_500
 # Of that for what is no wish, in a session that knows the topics and is told at its prompts what bears on them.

@@ -3,7 +3,7 @@
 import os
 
 from memman.belief import lowest
-from memman.config.places import open_file
+from memman.config.places import data_dir, foreign, open_file
 from memman.config.scope import here as stands
 from memman.model.vocabulary import AGENT_MARKS
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memman.config.repository import Repository
+    from memman.model.errors import MemmanError
     from memman.model.payload import Payload
 
 # Marks that an agent's own process may carry, too, and with it the hooks it runs.
@@ -97,3 +98,32 @@ def stamp(data: str, claimed: str, here: "Repository | None", cwd: str = "") -> 
         "host": os.uname().nodename,
         "user": env.get("USER") or env.get("LOGNAME") or str(os.getuid()),
     }
+
+
+def explained(error: "MemmanError") -> str:
+    """Return what to say of an error: that an agent's sandbox keeps its commands from writing, where that is why."""
+    from memman.model.errors import CannotWrite
+
+    who, data = agent(), data_dir()
+    if not (who and isinstance(error, CannotWrite) and _denied(error.__cause__) and _own(data)):
+        return str(error)
+    allows = "; `memman install --allow-sandbox`, run by the user, allows it" if who == "codex" else ""
+    return f"the sandbox of {who} does not let its commands write to {data}: nothing was written{allows}"
+
+
+def _denied(cause: BaseException | None) -> bool:
+    from errno import EACCES, EPERM, EROFS
+
+    import apsw
+
+    denied = (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError)
+    return isinstance(cause, denied) or (isinstance(cause, OSError) and cause.errno in {EACCES, EPERM, EROFS})
+
+
+def _own(data: str) -> bool:
+    """Whether the folder is one that its owner, who runs us, may write to by all that is said of it."""
+    try:
+        info = os.stat(data)
+    except OSError:
+        return False
+    return not foreign(info.st_uid) and bool(info.st_mode & 0o200)

@@ -10,7 +10,7 @@ from memman.config.schedule import overdue
 from memman.config.scope import here
 from memman.config.shown import RECALL as ASKED
 from memman.config.shown import note_shown
-from memman.hot.grammar import RECALL, choice, parse, refuse, said, settled
+from memman.hot.grammar import RECALL, apply_global_options, choice, moment, parse, refuse, said
 from memman.hot.provenance import agent, session
 from memman.hot.recall_session import found
 from memman.model.text import age, plain
@@ -61,7 +61,7 @@ class Asked:
 
 def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") -> int:
     """Print the hits for a query. Raises UsageError and UnknownStore."""
-    settled(values)
+    apply_global_options(values)
     asked, budget = Asked(words, values), _whole(values, "budget", None, 1_000_000)
     data, store, query = asked.data, asked.store, asked.query
     now = time.time_ns() // 1_000_000
@@ -179,8 +179,6 @@ def _filters(values: "Mapping[str, str | bool | None]") -> Filters:
     times: dict[str, int | None] = dict.fromkeys(_TIMES)
     for name in _TIMES:
         if text := said(values, name):
-            from memman.hot.moment import moment
-
             times[name] = moment(text, name)
     return Filters(
         category=choice(values, "category", CATEGORIES),

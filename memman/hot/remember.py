@@ -9,7 +9,7 @@ from memman.config.ignore import ignored
 from memman.config.places import data_dir, kept_still, reach_path, store_path
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, asked, label, missing, path_of
-from memman.hot.grammar import REMEMBER, choice, parse, refuse, said, settled
+from memman.hot.grammar import REMEMBER, apply_global_options, choice, end, parse, refuse, said
 from memman.hot.provenance import stamp
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, VISIBILITIES
 from memman.queue.append import MAX_BYTES, append_all
@@ -41,7 +41,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
 
     Raises UsageError and UnknownStore.
     """
-    settled(values)
+    apply_global_options(values)
     if kept_still():
         from memman.model.errors import ReadOnly
 
@@ -160,8 +160,6 @@ def _end(values: "Mapping[str, str | bool | None]") -> dict[str, "str | int | No
     until = said(values, "until")
     if until is None:
         return {}
-    from memman.hot.moment import end
-
     return {"ends_at": end(until, "until")}
 
 

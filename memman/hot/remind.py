@@ -8,11 +8,9 @@ import time
 
 from memman.belief import ON_RECORD, UNCERTAIN
 from memman.config.places import reach_path, store_path
-from memman.hot.frame import framed, harmless
-from memman.hot.passages import lookups, question
-from memman.hot.prompt_text import ends, uncommanded
+from memman.hot.frame import ends, framed, harmless, uncommanded
 from memman.hot.recall_session import RecallSession
-from memman.hot.threshold import bearing, telling
+from memman.model.terms import query_terms, stem, stems
 from memman.recall.hit import Hit
 from memman.recall.labels import labelled
 from memman.recall.render import line, tokens
@@ -178,3 +176,121 @@ def _hits(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
             break
     recalls.close()
     return newer_first(sorted(hits.values(), key=lambda hit: -hit.score))
+
+
+# What people say to any agent, about any code.
+_SAID_ANYWHERE = """
+add again ahead also always answer apply back bad best better bit bug build call case change check clean code com come
+commit complete continue convert correct create css cut debug delete describe diff difference different do doc docs
+document done double down draw edit end error example exist expect explain fail file final find fine finish first fix
+following full function generate get give good great handle hello help hey hi html http https idea implement import
+improve include increase input instead issue js json keep kind know last later leave left less let lib like line list
+little long look lot make many maybe md mean method minute miss more move much name need never new nice nothing now
+number ok okay old one open option output part pass people place plan please point possible print problem project
+proper pull push put py question quick read readme ready really refactor remove rename replace report return review
+right run say second see seem sense set several short should show simple single small solve something sort split src
+start step still stop sure take task test tests text thank thanks thing think three time today together try ts turn
+two type undo update us user value version wait want way well without wonder word work write wrong www yeah yes
+yesterday yet
+""".split()
+GENERIC = frozenset(map(stem, _SAID_ANYWHERE))
+
+# The cosine that is enough by itself; and, with a telling word, the cosine with WORDS times the share of the prompt's
+# words. Of a note without a vector that share alone.
+NEAR, EVIDENCE, WORDS, NOTE = 0.42, 0.38, 0.3, 0.5
+# Beside a hit that is much better, one tells nothing new.
+RELATIVE = 0.5
+
+
+def bearing(hits: "list[Hit]", prompt: str) -> "list[Hit]":
+    """Return those of `hits` that clearly bear on `prompt`."""
+    asked = telling(prompt)
+    kept = [hit for hit in hits if _bears(hit, asked)]
+    best = max((hit.score for hit in kept), default=0.0)
+    return [hit for hit in kept if hit.score >= RELATIVE * best]
+
+
+def telling(text: str) -> frozenset[str]:
+    """Return the stems of `text` that say what it is about."""
+    return frozenset(one for one in stems(text) if not one.isdigit() and len(one) > 1 and one not in GENERIC)
+
+
+def _bears(hit: "Hit", asked: frozenset[str]) -> bool:
+    row, near = hit.row, hit.cosine
+    if near is not None and near >= NEAR:
+        return True
+    enough = hit.coverage >= NOTE if near is None else near + WORDS * hit.read.anchor.words >= EVIDENCE
+    return enough and bool(asked & stems(f"{row.text} {row.entities} {row.keywords}"))
+
+
+# Words and characters of a prompt that is looked up as it is.
+SHORT, LONGEST = 40, 400
+# Words of a passage, at least and at most, and the characters at which a word is cut.
+_LEAST, _MOST = 12, 24
+_LONGEST_WORD = 80
+# Passages that are looked up, and different words that they are chosen by.
+_LOOKUPS = 2
+_WORDS = 64
+_ENOUGH = 200
+_ENDS = ("? ", "! ", "\n", "\uff1f", "\u3002")
+
+
+def lookups(reader: "SqliteReader | None", prompt: str) -> list[str]:
+    """Return what to look up: a short prompt itself, or else its most telling question and passage."""
+    if len(prompt) <= LONGEST and len(prompt.split()) <= SHORT:
+        return [prompt]
+    split = passages(prompt)
+    if reader is None:
+        return [passage[:LONGEST] for passage in split[:_LOOKUPS]]
+    weighed = _weighed(reader, split)
+    asked = [passage for passage in weighed if question(passage)][:1]
+    return [*asked, *(passage for passage in weighed if passage not in asked)][:_LOOKUPS]
+
+
+def passages(text: str) -> list[str]:
+    """Split `text` at sentences and lines into pieces of some size; a question ends its passage.
+
+    A question in a script without spaces is one by itself.
+    """
+    for end in _ENDS:
+        text = text.replace(end, end.strip() + ". ")
+    found: list[str] = []
+    words: list[str] = []
+    for sentence in text.split(". "):
+        if question(sentence) and not sentence.isascii() and len(sentence.split()) == 1:
+            # Without spaces a sentence is a word: beside a dozen others it would ask for nothing in particular.
+            found += [*filter(None, [" ".join(words)]), sentence]
+            words = []
+            continue
+        for word in sentence.split():
+            words += [word[at : at + _LONGEST_WORD] for at in range(0, len(word), _LONGEST_WORD)]
+        while len(words) >= _LEAST or (words and question(words[-1])):
+            found.append(" ".join(words[:_MOST]))
+            words = words[_MOST:]
+    return [*found, " ".join(words)]
+
+
+def question(passage: str) -> bool:
+    """Whether a passage ends as a question."""
+    return passage.endswith(("?", "\uff1f"))
+
+
+def _weighed(reader: "SqliteReader", split: list[str]) -> list[str]:
+    """Return the passages that hold a word of the store, the rarest first, by the first words that can be counted."""
+    last = len(split) - 1
+    order = sorted(range(len(split)), key=lambda n: (not question(split[n]), min(n, last - n)))
+    counts: dict[str, int] = {}
+    weights: dict[str, float] = {}
+    for passage in (split[n][:LONGEST] for n in order):
+        weight = 0.0
+        terms = query_terms(passage)
+        fresh = [term for term in dict.fromkeys(terms) if term not in counts and _tells(term)]
+        counts |= reader.frequencies(fresh[: _WORDS - len(counts)], _ENOUGH)
+        for held in filter(None, map(counts.get, terms)):
+            weight += 1 / held.bit_length()
+        weights[passage] = weight
+    return sorted(filter(weights.get, weights), key=lambda passage: -weights[passage])
+
+
+def _tells(term: str) -> bool:
+    return len(term) > 1 and not term.isdigit() and stem(term) not in GENERIC

@@ -113,14 +113,14 @@ def _report(error: Exception) -> int:
     import apsw
 
     from memman.config.command import runnable
-    from memman.hot.sandbox import told
+    from memman.hot.provenance import explained
     from memman.model.errors import MemmanError
     from memman.model.text import clean
     from memman.sqlite import translated
 
     if isinstance(error, apsw.Error):
         error = translated(error, "a database")
-    said = runnable(told(error)) if isinstance(error, MemmanError) else f"{type(error).__name__}: {error}"
+    said = runnable(explained(error)) if isinstance(error, MemmanError) else f"{type(error).__name__}: {error}"
     sys.stderr.write(f"memman: {clean(said, _LONGEST)}\n")
     return 1
 

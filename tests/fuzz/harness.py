@@ -14,8 +14,7 @@ from memman.config.env import _fault, _pairs
 from memman.config.keys import KEYS
 from memman.config.stores import valid_name
 from memman.hot.frame import framed, harmless, stripped
-from memman.hot.grammar import RECALL, REMEMBER, parse
-from memman.hot.moment import moment
+from memman.hot.grammar import RECALL, REMEMBER, moment, parse
 from memman.integrations import edits, toml_block
 from memman.integrations.json5 import CannotEdit, read
 from memman.llm.builtin.markdown import blocks

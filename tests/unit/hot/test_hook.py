@@ -12,12 +12,10 @@ import pytest
 from memman.belief import LOW_TRUST
 from memman.hot.capture import FIRST, LAST
 from memman.hot.events import HOSTS
-from memman.hot.frame import INJECTED, harmless, stripped
-from memman.hot.passages import LONGEST, lookups, passages, question
-from memman.hot.prompt_text import ends
+from memman.hot.frame import INJECTED, ends, harmless, stripped
 from memman.hot.recall_session import RecallSession
+from memman.hot.remind import EVIDENCE, LONGEST, NEAR, bearing, lookups, passages, question
 from memman.hot.session import Session
-from memman.hot.threshold import EVIDENCE, NEAR, bearing
 from memman.queue.notes import Queue
 from memman.recall.render import tokens
 from memman.upkeep.maintenance import drop_sessions

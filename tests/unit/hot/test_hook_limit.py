@@ -19,7 +19,7 @@ STALLS = {
 ARMED = """
 from signal import ITIMER_REAL, getitimer
 from memman.hot.hook import Output, limit
-from memman.hot.late import Progress
+from memman.hot.hook import Progress
 output = Output('{}')
 limit(output, Progress(''))
 assert 0 < getitimer(ITIMER_REAL)[0] <= 1

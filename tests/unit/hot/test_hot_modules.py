@@ -143,7 +143,7 @@ HOOK = frozenset(
     """
     memman memman._entry memman.belief memman.config memman.config.lockfile memman.config.places
     memman.config.repository memman.config.scope memman.config.shown
-    memman.config.stores memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late
+    memman.config.stores memman.hot memman.hot.call memman.hot.events memman.hot.hook
     memman.hot.provenance memman.hot.session memman.model.payload memman.queue memman.queue.late memman.model
     memman.secrets memman.model.vocabulary
     """.split()
@@ -151,16 +151,16 @@ HOOK = frozenset(
 CAPTURE = frozenset(
     """
     memman.config.ignore memman.config.schedule memman.hot.attended memman.hot.capture memman.hot.frame
-    memman.hot.handover memman.hot.prompt_text memman.model memman.model.noted memman.secrets memman.model.text
+    memman.hot.handover memman.model memman.model.noted memman.secrets memman.model.text
     """.split()
 )
 REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(
-    "memman.hot.threshold memman.hot.frame memman.hot.passages memman.hot.prompt_text memman.hot.remind".split()
+    "memman.hot.frame memman.hot.remind".split()
 )
 PRIME = SEARCH - {"memman.recall.query"} | frozenset(
     """
     memman.config.command memman.config.ignore memman.config.schedule
-    memman.hot.attended memman.hot.frame memman.hot.guide memman.hot.prime memman.model
+    memman.hot.attended memman.hot.frame memman.hot.prime memman.model
     memman.model.noted memman.model.vocabulary memman.recall.page memman.sqlite memman.store.filters
     memman.store.sqlite.standing memman.store.sqlite.topics
     """.split()
@@ -169,7 +169,7 @@ HOOKS = {
     "user-prompt": HOOK | REMIND | CAPTURE,
     "pre-tool": HOOK | REMIND,
     "session-start": HOOK | PRIME,
-    "stop": HOOK | CAPTURE | {"memman.hot.arrival"} | REMEMBER - {"memman.hot.grammar", "memman.hot.remember"},
+    "stop": HOOK | CAPTURE | REMEMBER - {"memman.hot.grammar", "memman.hot.remember"},
     "session-end": HOOK | {"memman.config.drain_by_write", "memman.config.schedule"},
 }
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from memman.hot.moment import moment
+from memman.hot.grammar import moment
 from memman.model.errors import UsageError
 
 DAY = 86_400_000

@@ -6,8 +6,7 @@ import re
 import pytest
 
 from memman.config.scope import Here
-from memman.hot.guide import guide
-from memman.hot.prime import BUDGET, SHARES, block, fitting
+from memman.hot.prime import BUDGET, SHARES, block, fitting, guide
 from memman.recall.render import tokens
 from memman.upkeep.maintenance import drop_sessions
 from tests.support import memories

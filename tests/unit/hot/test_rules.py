@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from memman.hot.events import HOSTS, answer
-from memman.hot.late import Progress
+from memman.hot.hook import Progress
 from memman.model import rule as rules
 from memman.model.pattern import matches, parsed
 from memman.model.payload import MAX_BYTES

@@ -146,7 +146,7 @@ def _confined(codex):
     return run
 
 
-def test_a_refused_note_names_the_sandbox_and_what_becomes_of_the_turn(codex, confined):
+def test_a_refused_note_names_the_sandbox(codex, confined):
     """One line, no advice on permissions; and what is remembered can be recalled there."""
     codex.install()
     codex.box.remember("Redis caches the sessions of billing.")
@@ -154,14 +154,7 @@ def test_a_refused_note_names_the_sandbox_and_what_becomes_of_the_turn(codex, co
     done = confined("remember", "The staging database is Postgres.")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (74, "", 1)
     assert f"the sandbox of codex does not let its commands write to {codex.box.data}" in done.stderr
-    assert "captured by a hook when the turn ends" in done.stderr
     assert "--allow-sandbox" in done.stderr
     assert "permissions" not in done.stderr
     recalled = confined("recall", "redis sessions")
     assert ("billing" in recalled.stdout, recalled.returncode) == (True, 0)
-
-
-def test_without_hooks_it_says_so(codex, confined):
-    """Nothing is promised that nobody does."""
-    codex.box.remember("Redis caches the sessions of billing.")
-    assert "no hook captures the turn" in confined("remember", "x y z").stderr

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from memman.hot.moment import end
+from memman.hot.grammar import end
 from memman.model.ending import ends, moment
 from memman.model.errors import UsageError
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memman.hot.prompt_text import uncommanded
+from memman.hot.frame import uncommanded
 from memman.model.text import clean
 from memman.queue.late import counts
 from memman.secrets import legible, screened
