@@ -8,7 +8,7 @@ from typing import Any
 
 from memman.config.launcher import launcher_path
 from memman.integrations import hook_block, skills, sources, toml_block, toml_roots, toml_server
-from memman.integrations.json5 import CannotEdit
+from memman.integrations.edits import CannotEdit
 from memman.integrations.mcp_server import Server
 from memman.integrations.target import File, Target, Wiring, look, text_of, under, within
 from memman.model.plural import counted

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from memman.config.places import FILE_MODE, make_folder, others_link
-from memman.integrations.json5 import CannotEdit
+from memman.integrations.edits import CannotEdit
 from memman.model.errors import CannotWrite
 
 _PROGRAM_MODE = 0o700

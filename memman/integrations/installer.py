@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from memman.config.launcher import launcher_path
 from memman.integrations import own_part
+from memman.integrations.edits import CannotEdit
 from memman.integrations.files import (
     check_writable,
     clear_draft,
@@ -17,7 +18,6 @@ from memman.integrations.files import (
     swap,
 )
 from memman.integrations.install_record import Entry, InstallRecord
-from memman.integrations.json5 import CannotEdit
 from memman.integrations.target import LAID, File, Target
 from memman.locks import alone
 from memman.model.errors import BadConfig, Busy

@@ -14,7 +14,7 @@ from memman.integrations import (
     toml_block,
     toml_server,
 )
-from memman.integrations.json5 import read
+from memman.integrations.edits import read
 from memman.integrations.target import LAID
 
 # (the text as it is, the text before us, None where that is not known, the launcher) -> the text without our part

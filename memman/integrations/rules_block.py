@@ -2,8 +2,7 @@
 
 import re
 
-from memman.integrations.edits import newline
-from memman.integrations.json5 import CannotEdit
+from memman.integrations.edits import CannotEdit, newline
 
 FORM = "rules"
 _BEGIN = "<!-- memman: written by `memman install`, removed by `memman uninstall` -->"

@@ -14,10 +14,10 @@ from memman.integrations import (
     openclaw,
     toml_block,
 )
+from memman.integrations.edits import CannotEdit
 from memman.integrations.files import content, decoded
 from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import plan
-from memman.integrations.json5 import CannotEdit
 from memman.integrations.target import File, Target, Wiring, look, text_of
 from memman.integrations.uninstaller import entries
 from memman.model.errors import MemmanError

@@ -10,7 +10,7 @@ from typing import Any
 from memman.config.command import NAME
 from memman.config.launcher import launcher_path
 from memman.integrations import edits, toml_block
-from memman.integrations.json5 import CannotEdit
+from memman.integrations.edits import CannotEdit
 from memman.integrations.mcp_server import FORM, Server
 
 LAID = "laid"

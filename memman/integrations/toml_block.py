@@ -7,9 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from memman.config.places import split_lines
-from memman.integrations.edits import newline
+from memman.integrations.edits import CannotEdit, newline
 from memman.integrations.hook_block import Block, commands, groups, ours
-from memman.integrations.json5 import CannotEdit
 
 _BEGIN = "# >>> memman: these hooks are written by `memman install` and removed by `memman uninstall`"
 _END = "# <<< memman"

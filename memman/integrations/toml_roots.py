@@ -4,8 +4,7 @@ import json
 import re
 from typing import Any
 
-from memman.integrations.edits import newline
-from memman.integrations.json5 import CannotEdit
+from memman.integrations.edits import CannotEdit, newline
 from memman.integrations.toml_block import read
 
 _TABLE, _KEY = "sandbox_workspace_write", "writable_roots"

@@ -6,8 +6,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from memman.integrations.edits import newline
-from memman.integrations.json5 import CannotEdit
+from memman.integrations.edits import CannotEdit, newline
 from memman.integrations.toml_block import comments, read
 
 NAME, WORDS = "memman", ("mcp",)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from memman.config.launcher import launcher_path
 from memman.integrations import own_part
+from memman.integrations.edits import CannotEdit
 from memman.integrations.files import clear_draft, content, decoded, digest, encoded, swap
 from memman.integrations.install_record import Entry, InstallRecord
 from memman.integrations.installer import TRIES
-from memman.integrations.json5 import CannotEdit
 from memman.integrations.skills import COMMANDS
 from memman.integrations.target import LAID, File, Target, Wiring
 from memman.model.errors import BadConfig, Busy, MemmanError

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memman.integrations.json5 import read
+from memman.integrations.edits import read
 from tests.support.box import PATIENCE
 
 CLAUDE = '{\r\n    // mine\r\n    "model": "x",\r\n    "hooks": {"Stop": []}, // ünïcode\r\n}'

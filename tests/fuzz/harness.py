@@ -16,7 +16,7 @@ from memman.config.stores import valid_name
 from memman.hot.frame import framed, harmless, stripped
 from memman.hot.grammar import RECALL, REMEMBER, moment, parse
 from memman.integrations import edits, toml_block
-from memman.integrations.json5 import CannotEdit, read
+from memman.integrations.edits import CannotEdit, read
 from memman.llm.builtin.markdown import blocks
 from memman.model.errors import BadReply, UsageError
 from memman.model.payload import Payload, parsed, quoted

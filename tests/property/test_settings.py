@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from memman.integrations import edits, hook_block, toml_block, toml_server
+from memman.integrations.edits import read
 from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import wire
-from memman.integrations.json5 import read
 from memman.integrations.state import commands, doubles, drift, installed
 from memman.integrations.target import Wiring
 from memman.integrations.targets import TARGETS

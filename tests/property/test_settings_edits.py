@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.integrations import edits, toml_block
-from memman.integrations.json5 import CannotEdit, read
+from memman.integrations.edits import CannotEdit, read
 from tests.property.settings import generated
 
 _PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()

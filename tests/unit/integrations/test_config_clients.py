@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memman.integrations.config_clients import CLIENTS
-from memman.integrations.json5 import read
+from memman.integrations.edits import read
 
 # Client -> its folder, the file of its servers, where in it, what stands there beside the command, its rules.
 PLACES = {

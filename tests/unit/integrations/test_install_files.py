@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from memman.integrations.edits import CannotEdit
 from memman.integrations.files import clear_draft, digest, missing_folders, swap
 from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import plan, wire
-from memman.integrations.json5 import CannotEdit
 from memman.integrations.state import commands, doubles, drift, expected, installed, unreadable
 from memman.integrations.target import LAID, File, Wiring
 from memman.integrations.targets import TARGETS

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memman.integrations.json5 import CannotEdit
+from memman.integrations.edits import CannotEdit
 from memman.integrations.toml_roots import put, roots, take
 from tests.support.box import PATIENCE, no
 from tests.support.terminal import attended
