@@ -123,7 +123,7 @@ def _check_agent(
     place: Place, catalogue: "Catalogue", memories: Sequence[int], waiting: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """Raise ForPeople where an agent would forget what is protected, a turn, or more than FORGETS_A_SESSION."""
-    if turn := next((row for row in waiting.values() if row["channel"] not in REMEMBERED or row["damaged"]), None):
+    if turn := next((row for row in waiting.values() if row["channel"] not in REMEMBERED), None):
         short = turn["uid"][-SHORT_ID:]
         raise ForPeople(
             f"{short} waits to be read and cannot be brought back: only a person drops it, `memman forget {short}` in"
@@ -172,13 +172,13 @@ def restore(place: Place, parts: Sequence[str]) -> Records:
 
 
 def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
-    """Store a waiting note with its receipt first; of a turn or a damaged note nothing can be brought back."""
+    """Store a waiting note with its receipt first; of a turn nothing can be brought back."""
     from memman.pipeline.scope import scope  # with the whole pipeline
 
     names = tuple(row["entities"].split("\n")) if row["entities"] else ()
     stamped = (row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
     note = Note(row["uid"], row["store"], row["text"], row["queued_at"], provenance=Provenance(*stamped))
-    spoken = row["channel"] in REMEMBERED and not row["damaged"]
+    spoken = row["channel"] in REMEMBERED
     if not unit.receipt(note, now, "forgotten", int(spoken)) or not spoken:
         return
     fact = Fact(note.text, row["category"] or "fact", row["importance"] or DEFAULT_IMPORTANCE, names)

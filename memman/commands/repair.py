@@ -12,7 +12,7 @@ from memman.commands.verb import verb
 from memman.model.plural import counted
 
 if TYPE_CHECKING:
-    from memman.recovery.recover import Recovered
+    from memman.recovery.repair import Repaired
 
 # Lost memories that are named; --json names all.
 _NAMED = 20
@@ -26,7 +26,7 @@ def _ask(place: Place, *, queue: bool) -> None:
     confirm(f"Rebuild {'the queue' if queue else f'store {place.name!r}'} from what is still sound?")
 
 
-def told(done: "Recovered") -> Iterator[str]:
+def told(done: "Repaired") -> Iterator[str]:
     """Say what became of a damaged database."""
     if not done.wrong:
         yield f"nothing is wrong with {done.what}"
@@ -41,21 +41,18 @@ def told(done: "Recovered") -> Iterator[str]:
         yield f"lost {len(done.lost)}: {_names(done.lost)}"
     if done.lost or done.damaged > done.replaced or not done.kept:
         yield "`memman backup list` shows the backups that may have the rest"
-    if done.doubtful:
-        parked = f"parked because their text may be damaged: {', '.join(done.doubtful)}"
-        yield f"{parked}; `memman scheduler queue show` shows them"
     if not queue:
         yield "the text index, built-in vectors and edges were made anew; the next drains go over the edges once more"
 
 
 @verb(asks=_ask, shows=lambda done: lines(told(done)))
 @click.option("--queue", is_flag=True, help="Repair the queue instead of a store.")
-def repair(place: Place, *, queue: bool = False) -> "Recovered":
+def repair(place: Place, *, queue: bool = False) -> "Repaired":
     """Rebuild a damaged store from its log, and from the last backup.
 
     The damaged file is kept. The exit code is 0 even if something was lost; the output says so. Changes nothing if
     nothing is wrong.
     """
-    from memman.recovery.recover import recover, recover_queue
+    from memman.recovery import repair as recovery
 
-    return recover_queue(place.data) if queue else recover(place.data, place.name)
+    return recovery.repair_queue(place.data) if queue else recovery.repair(place.data, place.name)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, nullcontext
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -29,7 +29,6 @@ from memman.locks import drain_lock
 from memman.model.errors import MemmanError
 from memman.model.plural import counted
 from memman.model.vocabulary import BUILTIN
-from memman.queue.damage import resealed
 from memman.queue.notes import Queue
 from memman.recovery import copies, leaks
 from memman.secrets.leaks import leaks as leaking
@@ -92,8 +91,7 @@ def mend(place: Place, *, named: bool) -> list[str]:
     with drain_lock(place.data, _PATIENCE), closing(Queue(place.data)) as queue:
         with TranslatedErrors(queue.path), Transaction(queue.db):
             for leak in leaks.found(queue.db):
-                with resealed(queue.db, leak.key["rowid"]) if leak.table == "note" else nullcontext():
-                    leaks.mend(queue.db, leak)
+                leaks.mend(queue.db, leak)
         for one in _places(place, named=named):
             if one.exists:
                 mark(queue, one.name)

@@ -22,8 +22,8 @@ from memman.model.text import age
 from memman.providers.fitness import UNFIT, unfit
 from memman.queue.late import MISSING, counts
 from memman.queue.ledger import Ledger, today
+from memman.queue.notes import WAITS
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
-from memman.queue.talks import WAITS
 from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
 from memman.scheduler.report import report

@@ -15,7 +15,6 @@ from memman.doctor.finding import Context, Finding, fail, shell, skipped, sound,
 from memman.model.errors import DamagedFile, MemmanError, NewerSchema
 from memman.model.plural import counted
 from memman.model.text import duration
-from memman.queue.damage import DAMAGED
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.view import QueueView
 from memman.recovery import backup
@@ -43,7 +42,7 @@ def integrity(context: Context) -> Iterator[Finding]:
 
 
 def queue(context: Context) -> Iterator[Finding]:
-    """Check how many notes wait, since when and why, and which were given up or are damaged.
+    """Check how many notes wait, since when and why, and how many were given up.
 
     More than 100, or one for 1 hour, is a warning; more than 1000, or one for 1 day, a failure.
     """
@@ -52,7 +51,13 @@ def queue(context: Context) -> Iterator[Finding]:
         parked = view.listed(("parked",), -1)
     age = 0 if oldest is None else max(0, (now_ms() - oldest) // 1000)
     says = f"{counted(depth, 'note')} queued, the oldest for {duration(age)}" if depth else "no queued notes"
-    found = [*_parked([str(note["error"] or "") for note in parked])]
+    found = []
+    if parked:
+        error = str(parked[0]["error"] or "").partition(":")[0]
+        given_up = f"{counted(len(parked), 'note')} parked after five failed attempts"
+        given_up += f", last error: {error}" if error else ""
+        hint = "see `memman scheduler queue failed`"
+        found.append(warn(given_up, "memman scheduler queue retry --all", hint))
     grave = depth > _TOO_MANY or age > _TOO_LONG
     if grave or depth > _MANY or age > _LONG or (depth and why):
         found.append((fail if grave else warn)(says, _DRAIN, why))
@@ -122,17 +127,6 @@ def _lost(data: str) -> Iterator[Finding]:
             back = "put the newer copy back, or see `memman backup list`"
             accept = "`memman scheduler queue purge --done` accepts the loss"
             yield fail(f"{says}: an older copy was put back", hint=f"{back}; {accept}")
-
-
-def _parked(errors: list[str]) -> Iterator[Finding]:
-    if spoilt := errors.count(DAMAGED):
-        hint = "see their text with `memman scheduler queue failed`, and remember it again"
-        yield fail(f"{counted(spoilt, 'note')} damaged on disk before being stored", hint=hint)
-    if failed := [error for error in errors if error != DAMAGED]:
-        kind = failed[0].partition(":")[0]
-        says = f"{counted(len(failed), 'note')} parked after five failed attempts"
-        mend, hint = "memman scheduler queue retry --all", "see `memman scheduler queue failed`"
-        yield warn(f"{says}, last error: {kind}" if kind else says, mend, hint)
 
 
 def _left_to_you(context: Context) -> Iterator[Finding]:

@@ -107,7 +107,6 @@ class Drain:
                 self._abandon()
             for task in landed:
                 task.result()
-        self.report.parked += self.queue.damaged
         self.report.stopped = self.stop_reason
         return self.report
 

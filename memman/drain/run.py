@@ -32,8 +32,7 @@ from memman.model.vocabulary import BUILTIN
 from memman.providers import by_agent, llm_provider
 from memman.providers.pool import Providers
 from memman.queue.ledger import Ledger
-from memman.queue.notes import Queue
-from memman.queue.talks import MOST, TOGETHER, going_on
+from memman.queue.notes import MOST, TOGETHER, Queue, going_on
 from memman.queue.untold import leave
 from memman.sqlite import TranslatedErrors
 from memman.store.opening import address, connected, only_readable

@@ -50,7 +50,7 @@ class Stores:
     def here(self, name: str) -> "SqliteStore":
         """Open a store for what concerns this machine's files alone, made on first use."""
         if name not in self.opened:
-            from memman.queue.emptied_store import refuse_emptied
+            from memman.queue.schema import refuse_emptied
             from memman.store.opening import open_store
 
             refuse_emptied(self.providers.data, checked(name))

@@ -75,7 +75,7 @@ class RecallSession:
 def _refuse_emptied(data: str, store: str, path: str) -> None:
     """Raise DamagedFile where the file of a store is there, but has lost everything."""
     if there(path):
-        from memman.queue.emptied_store import refuse_emptied
+        from memman.queue.schema import refuse_emptied
 
         refuse_emptied(data, store)
 

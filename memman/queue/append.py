@@ -5,7 +5,6 @@ from memman.config.filesystem import ensure_safe_folder
 from memman.config.places import queue_path
 from memman.queue.entry import entry
 from memman.queue.schema import open_queue
-from memman.queue.seal import SEALED, digest, register_functions
 from memman.sqlite import Transaction, TranslatedErrors
 
 TYPE_CHECKING = False
@@ -21,10 +20,10 @@ _NEWEST = "FROM note WHERE store = :store AND state IN ('pending', 'running') OR
 _INSERT = f"""
 INSERT INTO note(uid, store, text, category, importance, entities, replaces, source, agent, session, cwd,
                  repository, revision, host, user, queued_at, changed_at, channel, reply, shown, scope, ends_at,
-                 visibility, digest)
+                 visibility)
 SELECT :uid, :store, :text, :category, :importance, :entities, :replaces, :source, :agent, :session, :cwd,
        :repository, :revision, :host, :user, :queued_at, :queued_at, :channel, :reply, :shown, :scope, :ends_at,
-       :visibility, {digest(":" + name for name in SEALED)}
+       :visibility
 WHERE (:text, :reply, :replaces) IS NOT (SELECT text, reply, replaces {_NEWEST})
   AND NOT EXISTS (SELECT 1 FROM note WHERE uid = :uid)
 """
@@ -58,7 +57,6 @@ def insert_all(data: str, rows: "list[dict[str, str | int | None]]") -> list[tup
     path = queue_path(data)
     with TranslatedErrors(path):
         db = open_queue(path)
-        register_functions(db)
         with Transaction(db):
             told = [_inserted(db, row) for row in rows]
         db.close()

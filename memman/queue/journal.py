@@ -2,7 +2,7 @@
 
 import apsw
 
-from memman.queue.seal import number
+from memman.model.objects import parsed
 from memman.sqlite import TranslatedErrors
 
 
@@ -13,19 +13,15 @@ class Journal:
         self.db = db
 
     def read(self, note: str, stage: str, version: str) -> str | None:
-        """Return a stage's output for `note`, None where it has none of this version, or a damaged one."""
-        sql = "SELECT CAST(output AS BLOB), digest FROM journal WHERE note = ? AND stage = ? AND version = ?"
+        """Return a stage's output for `note`, None where it has none of this version, or what is no JSON."""
+        sql = "SELECT CAST(output AS BLOB) FROM journal WHERE note = ? AND stage = ? AND version = ?"
         with TranslatedErrors(self.db.filename):
-            raw, digest = self.db.execute(sql, (note, stage, version)).fetchone() or (b"", 0)
-        return None if digest not in {None, _digest(note, stage, version, raw)} else str(raw, "utf-8")
+            text = str(self.db.execute(sql, (note, stage, version)).get or b"", "utf-8", "replace")
+        return None if parsed(text) is None else text
 
     def write(self, note: str, stage: str, version: str, output: str) -> None:
         """Keep a stage's output for `note`. The note has got further, so its attempts count afresh."""
         with TranslatedErrors(self.db.filename):
-            row = (note, stage, version, output, _digest(note, stage, version, output.encode()))
-            self.db.execute("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?, ?)", row)
+            sql = "INSERT OR REPLACE INTO journal(note, stage, version, output) VALUES (?, ?, ?, ?)"
+            self.db.execute(sql, (note, stage, version, output))
             self.db.execute("UPDATE note SET attempts = 1 WHERE uid = ? AND attempts > 1", (note,))
-
-
-def _digest(note: str, stage: str, version: str, output: bytes) -> int:
-    return number(f"{note}\x1f{stage}\x1f{version}\x1f".encode() + output)

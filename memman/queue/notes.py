@@ -4,15 +4,16 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import apsw
+
 from memman.clock import now_ms
 from memman.config.filesystem import ensure_safe_folder
 from memman.config.places import queue_path
+from memman.config.shown import session_ended
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance
 from memman.model.vocabulary import REMEMBERED
-from memman.queue.damage import PARKED, register_reading_functions, resealed
 from memman.queue.schema import open_queue
-from memman.queue.seal import DIGEST, SOUND
 from memman.secrets.leaks import within
 from memman.sqlite import NAMED, Row, Transaction, TranslatedErrors, close
 
@@ -27,6 +28,16 @@ SUSPECT = "a drain was killed while it worked on this note"
 # A waiting time further off than any we set means that the clock was turned back.
 _LONGEST_MS = 2 * BACKOFF[-1] * 1000
 _DONE_KEPT_MS = 7 * 86_400_000
+# A conversation is over once nobody has said anything for so long (milliseconds), or after so many turns.
+QUIET, MOST = 15 * 60_000, 16
+# Queue setting: `on` where a model reads conversations, and drains that nobody waits for leave turns until theirs ends.
+TOGETHER = "conversations"
+_TALKS = """
+SELECT agent, session, count(*) FROM note
+WHERE state = 'pending' AND channel = 'turn' AND session <> ''
+GROUP BY agent, session HAVING count(*) < ? AND max(queued_at) BETWEEN ? AND ?
+"""
+WAITS = "a conversation goes on: its turns are read once it ends, or is quiet for 15 minutes"
 
 
 class _ClaimedRow(Row):
@@ -82,8 +93,7 @@ _CLAIM = f"""
 UPDATE note SET state = 'running', attempts = attempts + 1, changed_at = :now WHERE id = {{}} AND {_STILL}
 RETURNING {_ClaimedRow.listed().replace("overtaken", _LATE)}
 """
-_PARK = f"UPDATE note SET changed_at = :now, {PARKED} WHERE id = {{}} AND {_STILL} AND digest <> {DIGEST}"
-_EMPTIED = "text = '', reply = '', shown = '', digest = NULL"
+_EMPTIED = "text = '', reply = '', shown = ''"
 _TWIN = """state = 'parked' AND EXISTS (SELECT 1 FROM note AS other WHERE other.state IN ('pending', 'running') AND
 (other.store, other.text, other.reply, other.replaces) = (note.store, note.text, note.reply, note.replaces))"""
 LISTED = (
@@ -117,9 +127,7 @@ class Queue:
         self.path = queue_path(data)
         with TranslatedErrors(self.path):
             self.db = open_queue(self.path, synchronous="NORMAL")
-            register_reading_functions(self.db)
         self._passed = 0
-        self.damaged = 0
 
     def close(self) -> None:
         """Truncate the log and close."""
@@ -154,8 +162,7 @@ class Queue:
     ) -> Note | None:
         """Take the oldest note that is due, counting the attempt; stores `shut` and turns of `talks` are passed over.
 
-        Each note comes up once; `rewind` starts over. With `probe` a note comes up whether it is due or not. One that
-        is not what was queued is parked instead, and counted in `damaged`.
+        Each note comes up once; `rewind` starts over. With `probe` a note comes up whether it is due or not.
         """
         now = now_ms()
         values = {
@@ -166,11 +173,8 @@ class Queue:
             "shut": _json_list(shut),
             "talks": _json_list(talks),
         }
-        which = _PROBE if probe else _DUE
         with TranslatedErrors(self.path), Transaction(self.db):
-            while self._run(_PARK.format(which), values):
-                self.damaged += 1
-            found = self.db.execute(_CLAIM.format(which), values).get
+            found = self.db.execute(_CLAIM.format(_PROBE if probe else _DUE), values).get
         if found is None:
             return None
         row = _ClaimedRow(found)
@@ -271,12 +275,10 @@ class Queue:
             cursor = self.db.execute("SELECT * FROM note WHERE uid = ?", (uid,))
             names = [column[0] for column in cursor.get_description()]
             row = dict(zip(names, next(iter(cursor)), strict=True))
-            row["damaged"] = row.pop("digest", None) is not None and not self._sound(uid)
+            for unused in ("digest", "instead", "again"):
+                del row[unused]
             row["journal"] = [stage for (stage,) in self.db.execute("SELECT stage FROM journal WHERE note = ?", (uid,))]
         return row
-
-    def _sound(self, uid: str) -> bool:
-        return bool(self.db.execute(f"SELECT {SOUND} FROM note WHERE uid = ?", (uid,)).get)
 
     def retry(self, uid: str) -> bool:
         """Send a parked note round again; False when it is not parked."""
@@ -309,14 +311,13 @@ class Queue:
         waits = []
         with TranslatedErrors(self.path), Transaction(self.db):
             for row in rows:
-                again = {**row, "state": "parked" if row["state"] == "parked" else "pending", "retry_at": 0}
+                state = "parked" if row["state"] == "parked" else "pending"
+                again = {**row, "store": store or row["store"], "state": state, "retry_at": 0}
                 names, marks = ", ".join(again), ", ".join(f":{name}" for name in again)
                 self.db.execute("DELETE FROM note WHERE uid = ? AND state = 'done'", (row["uid"],))
                 self.db.execute(f"INSERT INTO note({names}) VALUES ({marks}) ON CONFLICT DO NOTHING", again)
                 if self.db.changes():
-                    waits.append(store or row["store"])
-                    with resealed(self.db, self.db.last_insert_rowid()):
-                        self.db.execute("UPDATE note SET store = ? WHERE uid = ?", (waits[-1], row["uid"]))
+                    waits.append(again["store"])
         return waits
 
     def maintain(self) -> None:
@@ -339,6 +340,16 @@ class Queue:
         with TranslatedErrors(self.path):
             self.db.execute(sql, values)
             return self.db.changes()
+
+
+def going_on(db: apsw.Connection, data: str) -> dict[str, int]:
+    """Return the conversations that go on, as 'agent session', and how many turns of each wait."""
+    now = now_ms()
+    return {
+        f"{agent} {session}": turns
+        for agent, session, turns in db.execute(_TALKS, (MOST, now - QUIET, now + QUIET))
+        if not session_ended(data, agent, session)
+    }
 
 
 def _json_list(values: Iterable[str]) -> str:

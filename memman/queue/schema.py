@@ -1,6 +1,9 @@
 """The tables of queue.db. Safe on the hot path."""
 
-from memman.sqlite import open_reader, open_writer, schema_version, there, upgrade
+import os
+
+from memman.config.places import queue_path, store_path
+from memman.sqlite import TranslatedErrors, damaged, open_reader, open_writer, schema_version, there, upgrade
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -8,8 +11,8 @@ if TYPE_CHECKING:
 
 # `text` is the user's words and `reply` the agent's where the channel is `turn`; where it is `noted`, `text` is the
 # agent's line and `reply` what was said before it, as JSON of [who, text]. `shown` is what the session had been
-# shown. `scope`, `ends_at` and `visibility` are what somebody said of the note's memories. `digest` tells a row that
-# the disk has changed. Nothing uses `instead` and `again` any more.
+# shown. `scope`, `ends_at` and `visibility` are what somebody said of the note's memories. Nothing uses `digest`,
+# `instead` and `again` any more.
 _TABLES = """
 CREATE TABLE note(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -94,3 +97,16 @@ def look(path: str) -> "apsw.Connection":
     db = apsw.Connection(":memory:")
     upgrade(db, ":memory:", STEPS, checked=False)
     return db
+
+
+def refuse_emptied(data: str, store: str) -> None:
+    """Raise DamagedFile where a store's file is empty, but the queue has notes that are done with it."""
+    path, queue = store_path(data, store), queue_path(data)
+    if not os.path.isfile(path) or os.path.getsize(path):
+        return
+    with TranslatedErrors(queue):
+        db = look(queue)
+        stored = db.execute("SELECT EXISTS (SELECT 1 FROM note WHERE store = ? AND state = 'done')", (store,)).get
+        db.close()
+    if stored:
+        raise damaged(path, "it is empty: 0 bytes")

@@ -5,7 +5,6 @@ from memman.config.places import make_file, queue_path, sessions_path
 from memman.config.shown import UNTOLD, session_name
 from memman.model.uid import new_uid
 from memman.queue.schema import open_queue
-from memman.queue.seal import SEALED, digest
 from memman.sqlite import Transaction, TranslatedErrors
 
 TYPE_CHECKING = False
@@ -17,12 +16,10 @@ _AT_ONCE = 1
 # Milliseconds after which no further prompt is waited for.
 QUIET = 15 * 60_000
 _WAITS = "for 15 minutes it waits for the next prompt of its session"
-_NEW = {"uid": ":new", "channel": "'turn'", "text": ":text"}
 # The note goes on, behind the others, as a turn of which only this much is left.
-_LEAVE = f"""
+_LEAVE = """
 UPDATE note SET id = (SELECT max(id) + 1 FROM note), uid = :new, channel = 'turn', text = :text, state = 'pending',
-  attempts = 0, deferrals = 0, error = :error, retry_at = :retry_at, changed_at = :now,
-  digest = {digest(_NEW.get(name, name) for name in SEALED)}
+  attempts = 0, deferrals = 0, error = :error, retry_at = :retry_at, changed_at = :now
 WHERE uid = :uid AND state = 'running'
 """
 _UNTOLD = f"state = 'pending' AND error = '{_WAITS}'"

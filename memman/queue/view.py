@@ -7,10 +7,8 @@ from typing import Any
 
 from memman.config.places import queue_path
 from memman.model.objects import parsed
-from memman.queue.damage import register_reading_functions
-from memman.queue.notes import Queue
+from memman.queue.notes import TOGETHER, Queue, going_on
 from memman.queue.schema import look
-from memman.queue.talks import TOGETHER, going_on
 from memman.sqlite import NAMED, TranslatedErrors
 
 WAITING = ("pending", "running", "parked")
@@ -23,7 +21,6 @@ class QueueView(Queue):
         self.path = queue_path(data)
         with TranslatedErrors(self.path):
             self.db = look(self.path)
-            register_reading_functions(self.db)
 
     def hold(self) -> None:
         """Show, until it is closed, what waits at this moment, whatever others do."""

@@ -11,7 +11,6 @@ from memman.config.scope import PERSONAL, label, path_of
 from memman.model.terms import stems
 from memman.model.text import outdated
 from memman.model.vocabulary import REMEMBERED
-from memman.queue.seal import SOUND, register_functions
 from memman.recall.confidence import confidence
 from memman.recall.hit import Hit
 from memman.secrets import masked
@@ -47,7 +46,7 @@ class WaitingRow(Row):
 
 _WAITING = f"""
 SELECT {WaitingRow.listed()} FROM note
-WHERE store = ? AND state IN ('pending', 'running', 'parked') AND channel IN {REMEMBERED} AND {SOUND}
+WHERE store = ? AND state IN ('pending', 'running', 'parked') AND channel IN {REMEMBERED}
 ORDER BY id DESC LIMIT ?
 """
 # What a newer memman has queued is found, too.
@@ -55,10 +54,9 @@ _ANY = 2**31
 
 
 def waiting(path: str, store: str) -> list[WaitingRow]:
-    """Return the newest sound notes of `store` that wait; a queue that cannot be read gives a warning only."""
+    """Return the newest notes of `store` that wait; a queue that cannot be read gives a warning only."""
     try:
         db = open_reader(path)
-        register_functions(db)
         made = schema_version(db, _ANY, path)
         rows = list(map(WaitingRow, db.execute(_WAITING, (store, NEWEST)))) if made else []
         db.close()

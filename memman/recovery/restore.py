@@ -25,7 +25,7 @@ from memman.recovery.backup import Progress, check, fill, holding, told, unseen
 from memman.recovery.copies import sweep
 from memman.recovery.manifest import Manifest, Part, backups_path, found
 from memman.recovery.purge import erase
-from memman.recovery.recover import Recovered, mended, workplace
+from memman.recovery.repair import Repaired, repaired, workplace
 from memman.recovery.taking_in import take_in
 from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.opening import connected, open_store
@@ -48,7 +48,7 @@ class Restored:
     """
 
     store: str
-    repaired: Recovered | None
+    repaired: Repaired | None
     made: bool = False
     memories: int = 0
     records: int = 0
@@ -77,7 +77,7 @@ def restore(
         _refuse_damaged_queue(data)
         # What says the same as something that was purged before the backup was taken was left there by a person.
         texts = Buried.load(data).since(manifest.purged_texts)
-        done = {name: Restored(name, mended(data, name)) for name in wanted}
+        done = {name: Restored(name, repaired(data, name)) for name in wanted}
         copies = {name: places.enter_context(workplace(store_path(data, name))) + "/memman.db" for name in wanted}
         for name, copied in told(wanted.items(), steps, total, progress):
             _copied(data, f"{folder}/{copied.file}", copies[name], done[name], texts)

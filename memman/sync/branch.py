@@ -16,7 +16,7 @@ from memman.model.vocabulary import BRANCH_OF, CONNECTED
 from memman.pipeline.plan import Tools
 from memman.queue.view import QueueView
 from memman.recovery.backup import fill
-from memman.recovery.recover import workplace
+from memman.recovery.repair import workplace
 from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.records import Record
 from memman.store.sqlite import record_log

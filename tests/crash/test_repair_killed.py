@@ -55,8 +55,8 @@ class Repairs:
 
     def run(self, errors="kill", at=0):
         """Repair, as the verb does once a person has agreed."""
-        name, args = ("recover_queue", ()) if self.what == "queue" else ("recover", ("default",))
-        call = f"memman.recovery.recover:{name}"
+        name, args = ("repair_queue", ()) if self.what == "queue" else ("repair", ("default",))
+        call = f"memman.recovery.repair:{name}"
         return self.forks.run((str(self.box.data), *args), self.box.data, call=call, errors=errors, at=at)
 
     def strike(self, errors, wanted, chance):
@@ -104,7 +104,7 @@ def damaged(box):
     box.drain()
     for n in range(NOTES):
         box.remember(f"The queue {n} was slow.")
-    box.queue("UPDATE note SET text = 'The queue 3 was fast.' WHERE text = 'The queue 3 was slow.'")
+    box.queue("DROP INDEX note_newest")
     box.store("UPDATE record SET body = replace(body, 'port 8003', 'port 9003')")
     return box
 

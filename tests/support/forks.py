@@ -42,7 +42,7 @@ _BEFOREHAND = (
         "judge.embedder",
     ),
     *("providers.meter", "commands.status", "hot.hook", "hot.recall", "hot.remember", "llm.builtin", "queue.ledger"),
-    *("store.sqlite.store", "secrets.matcher", "config.env", "recovery.recover"),
+    *("store.sqlite.store", "secrets.matcher", "config.env", "recovery.repair"),
 )
 
 

@@ -45,7 +45,7 @@ _PRELOADED = (
         "memman.hot.remember",
     ),
     *("memman.drain.loop", "memman.upkeep.maintenance", "memman.upkeep.screen", "memman.upkeep.backfill"),
-    *("memman.drain.worklog", "memman.queue.ledger", "memman.queue.emptied_store", "memman.recovery.backup"),
+    *("memman.drain.worklog", "memman.queue.ledger", "memman.recovery.backup"),
     *(
         "memman.llm.openai",
         "memman.llm.builtin",

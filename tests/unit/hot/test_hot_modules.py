@@ -28,7 +28,7 @@ REMEMBER = COMMON | frozenset(
     memman.config.drain_by_write memman.config.filesystem memman.config.ignore memman.config.lockfile
     memman.hot.provenance memman.hot.remember
     memman.secrets
-    memman.model.uid memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal
+    memman.model.uid memman.queue memman.queue.append memman.queue.entry memman.queue.schema
     """.split()
 )
 SEARCH = frozenset(
@@ -49,7 +49,7 @@ RECALL = (
     | frozenset(
         """
     memman.config.shown memman.hot.provenance memman.hot.recall memman.hot.recall_session
-    memman.queue memman.queue.seal memman.recall.pending
+    memman.recall.pending
     memman.store.filters
     """.split()
     )

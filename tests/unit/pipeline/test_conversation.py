@@ -8,7 +8,7 @@ import pytest
 
 from memman.queue.append import insert
 from memman.queue.entry import entry
-from memman.queue.talks import QUIET
+from memman.queue.notes import QUIET
 from tests.support.box import NOTE
 from tests.support.providers import ScriptedProvider, respond
 

@@ -1,4 +1,4 @@
-"""Damage is seen by the checksums of pages, records and notes, and `repair` makes anew what can be read."""
+"""Damage is seen by the checksums of pages and records, and `repair` makes anew what can be read."""
 
 import subprocess
 import sys
@@ -12,12 +12,10 @@ import pytest
 from memman.model.records import Draft, Fact
 from memman.queue.journal import Journal
 from memman.queue.notes import Queue
-from memman.queue.seal import DIGEST, number, register_functions
 from memman.sqlite import CHECKED, CHECKSUM_BYTES, open_reader, open_writer
 from memman.store.sqlite.store import SqliteStore
 
 FACTS = ("Redis caches the sessions of billing.", "Postgres keeps the invoices of billing.", "Billing runs on Fly.io.")
-PAGE = 4096
 
 
 @pytest.fixture
@@ -91,106 +89,33 @@ def test_what_was_forgotten_stays_so_through_a_repair(stored):
     assert FACTS[1] in stored.recall("what keeps the invoices")
 
 
-@pytest.fixture
-def waiting(box):
-    """Give a box with four notes waiting in one file, and their uids."""
+def test_repair_of_the_queue_keeps_the_notes_that_can_be_read(box):
+    """One whose bytes are no text any more holds up the drain until a repair names it and keeps the others."""
     uids = [box.remember(f"Note {n} is about heron{n}.") for n in range(4)]
-    settle(box.queue_path)
-    return box, uids
-
-
-def settle(path):
-    """Move a database's log into its file."""
-    db = open_writer(str(path), checked=path.name != "queue.db")
-    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-    db.close()
-
-
-CHANGED = {"another word": (b"heron2", b"hezon2"), "no text": (b"heron2", b"he\xffon2")}
-
-
-@pytest.mark.parametrize("change", CHANGED.values(), ids=CHANGED)
-def test_a_changed_byte_in_a_waiting_note_is_never_stored(waiting, change):
-    """Recall leaves the note out, doctor tells; the drain parks it at once and stores the others; it stays parked."""
-    box, uids = waiting
-    spoil(box.queue_path, *change)
-    shown = run(box, "recall", "what is note about")[1]
-    assert "heron1" in shown
-    assert "on2" not in shown
-    code, out, _ = run(box, "doctor")
-    assert code == 1
-    assert f"checksum mismatch in 1 queued note, e.g. {uids[2]}" in out
-    box.drain()
-    assert box.states() == {"done": 3, "parked": 1}
-    assert box.queue("SELECT uid, attempts FROM note WHERE state = 'parked'") == [(uids[2], 0)]
-    assert len(box.store("SELECT text FROM memory")) == 3
-    shown = run(box, "scheduler", "queue", "show", uids[2])[1]
-    assert "on2" in shown
-    assert "damaged on disk" in shown
-    assert "damaged on disk before being stored" in run(box, "doctor")[1]
-    assert run(box, "scheduler", "queue", "retry", uids[2])[0] == 0
-    box.drain()
-    assert box.states() == {"done": 3, "parked": 1}
-
-
-@pytest.mark.parametrize("change", CHANGED.values(), ids=CHANGED)
-def test_repair_of_the_queue_keeps_its_notes_and_parks_what_is_damaged(waiting, change):
-    """The others wait on; the one whose words are wrong is parked, readable as far as it goes, and never stored."""
-    box, uids = waiting
-    spoil(box.queue_path, *change)
+    with closing(open_writer(str(box.queue_path), checked=False)) as db:
+        db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    spoil(box.queue_path, b"heron2", b"he\xffon2")
+    assert run(box, "scheduler", "drain")[0] == 12
+    assert "memman repair --queue" in run(box, "doctor")[1]
     code, out, _ = run(box, "repair", "--queue")
     assert code == 0
-    assert uids[2] in out
-    assert dict(box.queue("SELECT uid, state FROM note ORDER BY id")) == {
-        uid: "parked" if uid == uids[2] else "pending" for uid in uids
-    }
+    assert f"lost 1: {uids[2]}" in out
+    assert box.queue("SELECT uid FROM note ORDER BY id") == [uid for uid in uids if uid != uids[2]]
     assert run(box, "repair", "--queue")[:2] == (0, "nothing is wrong with queue\n")
-    run(box, "scheduler", "queue", "retry", uids[2])
     box.drain()
-    assert box.states() == {"done": 3, "parked": 1}
-
-
-def test_each_single_byte_counts_in_the_digest_of_a_note():
-    """Whichever byte of a note is changed, and to what, its digest is another; a lost or doubled byte counts, too."""
-    note = "Zürich ist, w\u00e4re 1 Zeichen anders, falsch. ".encode() * 3
-    right = number(note)
-    for place, byte in enumerate(note):
-        for other in set(range(256)) - {byte}:
-            assert number(note[:place] + bytes([other]) + note[place + 1 :]) != right
-        assert number(note[:place] + note[place + 1 :]) != right
-        assert number(note[:place] + note[place : place + 1] + note[place:]) != right
-    assert number(bytes(60_000) + note) == right < 2**63
-
-
-def test_a_waiting_note_that_a_person_cleans_stays_sound(box):
-    """What `scan --fix` takes out of a note leaves it one that is stored."""
-    box.remember("The heron nests in May.")
-    key = "AKIA" + "QYLPMN5HHHFPZAM2"
-    db = open_writer(str(box.queue_path), checked=False)
-    register_functions(db)
-    db.execute("UPDATE note SET text = ?", (f"The heron nests in May, {key}.",))
-    db.execute(f"UPDATE note SET digest = {DIGEST}")
-    db.close()
-    run(box, "scan", "--fix")
-    assert key not in box.queue("SELECT text FROM note")[0]
-    box.drain()
-    assert box.states() == {"done": 1}
-    assert len(box.store("SELECT text FROM memory")) == 1
+    assert box.states() == {"done": 3}
 
 
 def test_what_a_stage_gave_is_done_again_where_it_is_damaged(box):
-    """The journal gives back what was written by this version of a stage, and nothing where a byte of it changed."""
+    """The journal gives back what was written by this version of a stage, and nothing where it is no JSON any more."""
     box.remember(FACTS[0])
     with closing(Queue(str(box.data))) as queue:
         journal = Journal(queue.db)
         journal.write("n", "extract", "1", '{"text": "Zürich"}')
         assert journal.read("n", "extract", "1") == '{"text": "Zürich"}'
-        for damaged in ('CAST(\'{"text": "Zurich"}\' AS TEXT)', "CAST(x'7bff7d' AS TEXT)"):
-            queue.db.execute(f"UPDATE journal SET output = {damaged}")
-            assert journal.read("n", "extract", "1") is None
-        queue.db.execute("UPDATE journal SET output = 'from before', digest = NULL")
-        assert journal.read("n", "extract", "1") == "from before"
         assert journal.read("n", "extract", "2") is None
+        queue.db.execute("UPDATE journal SET output = CAST(x'7bff7d' AS TEXT)")
+        assert journal.read("n", "extract", "1") is None
 
 
 def foreign(path):

@@ -11,7 +11,7 @@ from memman.model.records import Draft, Fact
 from memman.recovery.backup import take
 from memman.recovery.check import troubles
 from memman.recovery.purge import purge
-from memman.recovery.recover import recover
+from memman.recovery.repair import repair
 from memman.store.filters import Filters
 from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.store import SqliteStore
@@ -96,7 +96,7 @@ def test_whatever_page_is_changed_recall_answers_as_before(sound, rounds, kept):
     same = 0
     for page in chosen:
         spoil(box.store_path(), content, page)
-        done = recover(str(box.data), "default")
+        done = repair(str(box.data), "default")
         assert done.wrong, pages[page]
         assert done.damaged == done.replaced, pages[page]
         assert troubles(str(box.store_path()), STEPS) == ""
@@ -149,7 +149,7 @@ def test_what_no_record_has_is_named(sound):
     purge(str(box.data), "default", [gone])
     broken = f"memory IN ('{away}', '{gone}') OR memory = '{ended}' AND kind = 'retired'"
     box.store(f"UPDATE record SET sum = sum + 1 WHERE {broken}")
-    assert recover(str(box.data), "default").lost == (away,)
+    assert repair(str(box.data), "default").lost == (away,)
     assert box.store(f"SELECT uid, status FROM memory WHERE uid IN ('{away}', '{gone}', '{ended}')") == [
         (ended, "forgotten")
     ]
@@ -169,7 +169,7 @@ def test_a_damaged_name_of_a_host_is_that_of_the_backup(box):
     content = box.store_path().read_bytes()
     at = content.index(name.encode(), page * PAGE)
     spoil(box.store_path(), content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :], len(content) // PAGE + 1)
-    done = recover(str(box.data), "default")
+    done = repair(str(box.data), "default")
     assert done.wrong
     assert done.damaged == done.replaced
     assert (states(box), box.store("SELECT name FROM host WHERE id = 1")) == (before, [name])

@@ -10,7 +10,7 @@ from memman.queue.schema import STEPS as QUEUE
 from memman.queue.schema import open_queue
 from memman.recovery.check import troubles
 from memman.recovery.copies import holding
-from memman.recovery.recover import exchange, recover, recover_queue
+from memman.recovery.repair import exchange, repair, repair_queue
 from memman.sqlite import open_writer
 from memman.store.sqlite.schema import STEPS as STORE
 from memman.store.sqlite.store import SqliteStore
@@ -69,7 +69,7 @@ def test_a_wrong_byte_of_the_first_page_wedges_no_queue(waiting, place, byte):
     shown = waiting.memman("recall", QUESTION)
     assert "slow" in shown.stdout or shown.stderr
     assert "memman repair --queue" in waiting.memman("doctor").stdout
-    done = recover_queue(str(waiting.data))
+    done = repair_queue(str(waiting.data))
     with open(done.aside, "rb") as original:
         assert original.read() == spoilt
     assert waiting.states() == {"pending": done.kept} == {"pending": len(NOTES)}
@@ -86,7 +86,7 @@ def test_a_wrong_byte_of_a_stores_version_is_damage(stored, place, byte):
     stored.remember("One more.")
     assert stored.memman("scheduler", "drain").returncode == 12
     assert "memman repair --store default" in stored.memman("doctor").stdout
-    assert recover(str(stored.data), "default").kept == len(NOTES)
+    assert repair(str(stored.data), "default").kept == len(NOTES)
     assert troubles(str(stored.store_path()), STORE) == ""
     stored.drain()
     assert len(stored.store("SELECT id FROM memory")) == len(NOTES) + 1
@@ -106,7 +106,7 @@ def test_a_changed_word_of_the_schema_is_damage(waiting):
     content = waiting.queue_path.read_bytes()
     waiting.queue_path.write_bytes(content.replace(b"attempts INTEGER NOT", b"attempts INTEGER NOW"))
     assert troubles(str(waiting.queue_path), QUEUE)
-    assert recover_queue(str(waiting.data)).kept == len(NOTES)
+    assert repair_queue(str(waiting.data)).kept == len(NOTES)
 
 
 def test_a_store_that_says_it_is_older_has_its_checksums_looked_at(stored):
@@ -114,7 +114,7 @@ def test_a_store_that_says_it_is_older_has_its_checksums_looked_at(stored):
     content = stored.store_path().read_bytes().replace(b"The queue 2 was slow", b"The queue 2 was fast")
     stored.store_path().write_bytes(content)
     put(stored.store_path(), 63, 1)
-    done = recover(str(stored.data), "default")
+    done = repair(str(stored.data), "default")
     assert (done.kept, done.damaged, done.replaced) == (len(NOTES) - 1, 1, 0)
     assert not [text for text in stored.recall(QUESTION) if "fast" in text]
 
@@ -131,8 +131,8 @@ def test_a_full_log_beside_an_empty_queue_is_kept(box, gone):
     refused(box, {12})
     assert gone or "memman repair --queue" in box.memman("doctor").stdout
     assert log.read_bytes() == content
-    done = recover_queue(str(box.data))
-    assert (done.kept, done.lost, done.doubtful) == (len(NOTES), (), ())
+    done = repair_queue(str(box.data))
+    assert (done.kept, done.lost) == (len(NOTES), ())
     assert troubles(str(box.queue_path), QUEUE) == ""
     box.drain()
     assert box.states() == {"done": len(NOTES)}
@@ -148,7 +148,7 @@ def test_a_full_log_beside_an_empty_store_is_kept(stored):
     log.write_bytes(content)
     refused(stored, {12}, ("recall", QUESTION))
     assert log.read_bytes() == content
-    assert recover(str(stored.data), "default").kept == len(NOTES)
+    assert repair(str(stored.data), "default").kept == len(NOTES)
 
 
 def test_a_store_emptied_or_gone_is_said(stored):
@@ -180,7 +180,7 @@ def test_what_a_killed_repair_left_is_named_and_swept(waiting):
     place.mkdir(mode=0o700)
     (place / "read.db").write_bytes(waiting.queue_path.read_bytes())
     assert holding(str(waiting.data), [uid]) == ([], [str(place / "read.db")])
-    assert recover_queue(str(waiting.data)).wrong == ""
+    assert repair_queue(str(waiting.data)).wrong == ""
     assert not place.exists()
 
 
