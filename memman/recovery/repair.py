@@ -300,16 +300,17 @@ def _passing_over() -> Iterator[None]:
     except (UnicodeDecodeError, OverflowError):
         pass
     except apsw.Error as error:
-        alien = isinstance(error, apsw.IOError) and error.extendedresult not in _ITS_OWN
+        alien = isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) not in _ITS_OWN
         if alien or isinstance(error, _ELSEWHERE):
             raise
 
 
 def _read(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any] | None:
     """Return the rows of a query, None where damage is in the way."""
+    found: list[Any] | None = None
     with _passing_over():
-        return db.execute(sql, values).fetchall()
-    return None
+        found = db.execute(sql, values).fetchall()
+    return found
 
 
 def _columns(db: apsw.Connection, table: str) -> list[str]:
