@@ -11,7 +11,7 @@ from memman.belief import AGAINST, SOURCES
 from memman.clock import now_ms
 from memman.commands.inbox import why_held
 from memman.commands.memories import Records, changed, one_memory, veiled
-from memman.commands.place import Place, looking, meant, reading
+from memman.commands.place import Place, looking, reading, scopes_meant
 from memman.commands.printing import (
     WIDE,
     aged,
@@ -23,7 +23,7 @@ from memman.commands.printing import (
     text,
 )
 from memman.commands.printing import listed as limited
-from memman.commands.verb import json_option, limit_option, verb
+from memman.commands.verb import json_option, limit_option, scope_option, verb
 from memman.config.env import Settings, stale_ages
 from memman.hot.grammar import moment
 from memman.model.errors import UsageError
@@ -67,7 +67,7 @@ _GOES = {
     "status": ("",),
     "category": ("", "stale", "least", "about"),
     "source": ("", "stale", "least", "about"),
-    "scope": ("", "stale", "least", "about"),
+    "scope": ("", "stale", "least", "about", "around"),
     "since": ("", "around", "by_day"),
     "until": ("", "around", "by_day"),
     "before": ("around",),
@@ -80,7 +80,7 @@ _GOES = {
 @click.option("--category", type=click.Choice(CATEGORIES), help="Show only this category.")
 @click.option("--source", type=click.Choice(SOURCES), help="Show only this source.")
 @click.option("--status", type=click.Choice(STATUSES), help="Show only this status  [default: current]")
-@click.option("--scope", metavar="SCOPE", help="Show only what holds there: personal, repository, path:FOLDER, a name.")
+@scope_option
 @click.option("--stale", is_flag=True, help="Show what may be out of date: past its end, changed files, reported, old.")
 @click.option("--least", is_flag=True, help="Show what is least worth keeping, and why; what is protected never is.")
 @click.option("--below", type=click.FloatRange(0, 2), help=f"With --least: only what is worth less  [default: {BOUND}]")
@@ -121,17 +121,9 @@ def _option(name: str) -> str:
 def listed(place: Place, _: object = None, *, status: str = "current", limit: int = 20, **asked: Any) -> Records:
     """Return memories, newest first, of a `category`, `source` or `scope`, and `since` or `until` a moment."""
     with reading(place) as catalogue:
-        asked["scopes"] = _scopes(catalogue, asked.pop("scope", None))
+        asked["scopes"] = scopes_meant(catalogue, asked.pop("scope", None))
         records = catalogue.listed(status=status, limit=limit, **asked)
         return [veiled(place, catalogue.reader, one["uid"], one | why_held(catalogue, one)) for one in records]
-
-
-def _scopes(catalogue: Catalogue, said: str | None) -> frozenset[int] | None:
-    """Return which scopes of a store are meant, None for all: a repository with its folders, or one folder."""
-    if said is None:
-        return None
-    scope = meant(catalogue, said)
-    return catalogue.reader.holding(scope.repository, scope.path)
 
 
 def _print_listed(records: Records) -> None:
@@ -159,7 +151,7 @@ def _asked(catalogue: Catalogue, found: dict[int, T], asked: dict[str, Any]) -> 
     """Return those of memories that are of the category, source and scope asked for."""
     if not asked:
         return found
-    scopes = _scopes(catalogue, asked.get("scope"))
+    scopes = scopes_meant(catalogue, asked.get("scope"))
     filters = Filters(category=asked.get("category"), source=asked.get("source"), scopes=scopes)
     rows = catalogue.reader.filtered(found, filters)
     return {row: one for row, one in found.items() if row in rows}
@@ -212,7 +204,7 @@ def about(place: Place, name: str, *, limit: int = 20, **asked: Any) -> Records:
     if not compared(name):
         raise UsageError("there is no name to look for: give one, as it is written")
     with reading(place) as catalogue:
-        asked["scopes"] = _scopes(catalogue, asked.pop("scope", None))
+        asked["scopes"] = scopes_meant(catalogue, asked.pop("scope", None))
         return _told(place, catalogue, {row: {} for row in catalogue.about((name,), Filters(**asked), limit)})
 
 
@@ -267,6 +259,7 @@ def around(
     after: int | None = None,
     since: int | None = None,
     until: int | None = None,
+    scope: str | None = None,
 ) -> Records:
     """Return a memory amid those that came to hold just before and after it. Raises UsageError for a hidden one."""
     half = limit // 2
@@ -274,7 +267,8 @@ def around(
     with looking(place) as (catalogue, queue):
         asked = one_memory(part, catalogue, queue, place.name)
         found = catalogue.around(asked, before, after)
-        rows = [row for at, row in found if row == asked or _within(at, since, until)]
+        there = catalogue.reader.filtered([row for _, row in found], Filters(scopes=scopes_meant(catalogue, scope), history=True))
+        rows = [row for at, row in found if row == asked or (row in there and _within(at, since, until))]
         if asked not in rows:
             raise UsageError(_hidden(part, catalogue.memories([asked])[0]["status"]))
         return _described(catalogue, rows, asked)

@@ -86,6 +86,19 @@ def meant(catalogue: Catalogue, to: str) -> Scope:
     return known[0]
 
 
+def scopes_meant(catalogue: Catalogue, said: str | None) -> frozenset[int] | None:
+    """Return the scopes of a store that `said` names, None for all: a repository with its folders, or one folder.
+
+    `here` are those whose memories recall finds where the command is given.
+    """
+    if said is None:
+        return None
+    if said == "here":
+        return catalogue.reader.scopes(standing())
+    scope = meant(catalogue, said)
+    return catalogue.reader.holding(scope.repository, scope.path)
+
+
 def expected(place: Place) -> Place:
     """Return the store; raise UnknownStore where it is not there and no note waits for it. The default one may come."""
     if place.name != stores.DEFAULT and not place.exists:

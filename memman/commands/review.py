@@ -11,11 +11,11 @@ from memman.clock import now_ms
 from memman.commands.inbox import CONTRADICTED, HELD, MAYBE, UNCONFIRMED, UNWANTED, found, told
 from memman.commands.memories import Records, acted, all_named, rows_of
 from memman.commands.person import choose, confirm
-from memman.commands.place import Place, looking, reading, steadily, writing
+from memman.commands.place import Place, looking, reading, scopes_meant, steadily, writing
 from memman.commands.printing import acted as line
 from memman.commands.printing import ago, apart, holds, labelled, lines, named, pairs, short, table, when
 from memman.commands.printing import text as say
-from memman.commands.verb import Group, ids_argument, store_option
+from memman.commands.verb import Group, ids_argument, scope_option, store_option
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PATH, PERSONAL, REPOSITORY
 from memman.hot.provenance import stamp
@@ -25,6 +25,7 @@ from memman.pipeline.link import Subject, connected
 from memman.providers import builtin_embedder
 from memman.queue.append import append
 from memman.store.sqlite.past import PastReader
+from memman.store.sqlite.scopes import kept
 from memman.upkeep.relink import judged
 
 if TYPE_CHECKING:
@@ -71,10 +72,15 @@ def _said(record: dict[str, Any]) -> str:
 
 
 @review.verb("list", shows=_print_waiting, counts=len, none="nothing waits for review")
-def listed(place: Place, *, limit: int = 20) -> Records:
+@scope_option
+def listed(place: Place, *, limit: int = 20, scope: str | None = None) -> Records:
     """List what waits, and why."""
     with reading(place) as catalogue:
-        return [told(place, catalogue, *one) for one in found(catalogue)[:limit]]
+        waits, scopes = found(catalogue), scopes_meant(catalogue, scope)
+        if scopes is not None:
+            there = kept(catalogue.reader.db, [row for _, row, _ in waits], scopes)
+            waits = [one for one in waits if one[1] in there]
+        return [told(place, catalogue, *one) for one in waits[:limit]]
 
 
 def _print(records: Records) -> None:

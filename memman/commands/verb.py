@@ -126,6 +126,10 @@ limit_option = click.option(
     "--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="Maximum number of rows."
 )
 
+scope_option = click.option(
+    "--scope", metavar="SCOPE", help="Show only what holds there: here, personal, repository, path:FOLDER, a name."
+)
+
 
 class Command(click.Command):
     """A command that is refused to an agent where it is a person's, and with --readonly where it writes."""

@@ -156,6 +156,29 @@ def test_what_other_repositories_know_is_a_call_away(box, tmp_path):
         assert TEXT in client.call("recall", query="where is billing deployed?", all_scopes=True)[0]
 
 
+def test_what_holds_elsewhere_is_neither_listed_nor_told_to_wait(box, tmp_path):
+    """One customer's memories are not listed in another's repository, unless its name is given."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        subprocess.run(["git", "init", "-q", folder], check=True)
+    with Client(box, cwd=there) as client:
+        client.call("remember", text=TEXT, scope="repository", category="decision")
+        box.drain()
+        (uid,) = box.store("SELECT uid FROM memory")
+        assert TEXT in client.call("list")[0]
+        assert TEXT in client.call("review")[0]
+    with Client(box, cwd=here) as client:
+        assert TEXT not in client.call("list")[0]
+        assert TEXT not in client.call("list", about="billing")[0]
+        assert TEXT not in client.call("review")[0]
+        client.call("remember", text="The heron nests on the roof.", scope="repository")
+        box.drain()
+        (mine,) = box.store("SELECT uid FROM memory WHERE uid <> ?", uid)
+        assert TEXT not in client.call("list", around=mine)[0]
+        assert TEXT in client.call("list", scope="there")[0]
+        assert TEXT in client.call("review", scope="there")[0]
+
+
 def test_it_ends_with_its_client_and_without_a_word(box):
     """The end of the frames ends it with nothing but frames printed; a kill in a call loses nothing acknowledged."""
     client = Client(box)
