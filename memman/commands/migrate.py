@@ -25,7 +25,7 @@ from memman.store.postgres import exchange
 from memman.store.postgres.members import members
 from memman.store.postgres.server import UNHURRIED_S, Server
 from memman.store.sqlite.store import SqliteStore
-from memman.sync.by_server import exchanged
+from memman.sync.turn import exchanged
 
 # What a backup is called that is taken before a store changes sides.
 _LABEL = "before-migrate"

@@ -23,11 +23,9 @@ from memman.model.errors import BadConfig, CannotWrite, MemmanError, UsageError
 from memman.model.plural import counted
 from memman.store.opening import is_shared
 from memman.store.sqlite import record_log
-from memman.sync import key as keys
-from memman.sync.folder import Folder, make
-from memman.sync.key import Key
+from memman.sync.exchange import lagging
+from memman.sync.folder import Folder, Key, make
 from memman.sync.marks import can_be_read
-from memman.sync.say import lagging
 from memman.sync.turn import Done, failed, turn
 
 
@@ -42,14 +40,14 @@ def begin(place: Place, path: str, line: str = "") -> bool:
     path, data = os.path.realpath(path), os.path.realpath(place.data)
     if os.path.commonpath((path, data)) in {path, data}:
         raise UsageError(f"{path} and the data folder lie in one another: give a folder of its own")
-    known = keys.load(place.data)
-    key = Key(line) if line else known or keys.made()
+    known = Key.load(place.data)
+    key = Key(line) if line else known or Key.made()
     if line and known and known.line != key.line and synced.names(place.data):
         raise BadConfig("this machine has another key already: end its syncs with `memman sync --off` first")
     if path != synced.folder(place.data, place.name):
         make(path)
     _check(Folder(path), key, given=bool(line or known))
-    keys.keep(place.data, key)
+    key.keep(place.data)
     synced.choose(place.data, place.name, path)
     return not (line or known)
 
@@ -111,7 +109,7 @@ def status(place: Place) -> dict[str, Any]:
 
 def key_line(place: Place) -> str:
     """Return the line of the key. Raises UsageError where there is none."""
-    key = keys.load(place.data)
+    key = Key.load(place.data)
     if key is None:
         raise UsageError("there is no key yet: `memman sync --folder PATH` makes one")
     return key.line

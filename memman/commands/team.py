@@ -32,7 +32,7 @@ from memman.store.postgres.roles import documented
 from memman.store.postgres.server import UNHURRIED_S, Server
 from memman.store.sqlite import authorship, record_log
 from memman.store.sqlite.store import SqliteStore
-from memman.sync.by_server import exchanged
+from memman.sync.turn import exchanged
 
 _HOLDS_SOMETHING = "SELECT EXISTS (SELECT 1 FROM record)"
 

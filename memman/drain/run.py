@@ -169,13 +169,13 @@ async def _exchanged(
         cause: Callable[[MemmanError], str] = str
         try:
             from memman.store.postgres.server import Server
-            from memman.sync.by_server import turn
+            from memman.sync.turn import turn_by_server
 
             with closing(Server(address(data, name))) as server:
                 cause = server.cause
                 store = stores.here(name)
                 tools = stores.tools(store.reader, name)
-                if came := await turn(store, data, name, server, tools, work.stopping):
+                if came := await turn_by_server(store, data, name, server, tools, work.stopping):
                     log.write("exchanged", store=name, records=came)
         except MemmanError as error:
             failed[name] = error if cause is not str else NotSetUp(f"{error} (store {name!r})")

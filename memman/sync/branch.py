@@ -21,8 +21,8 @@ from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.records import Record
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
-from memman.sync.reconcile import reconcile
-from memman.sync.take import Arrived, take
+from memman.sync.exchange import take
+from memman.sync.turn import reconcile
 from memman.upkeep.rules import publish
 
 _MEMORIES = "SELECT uid, text, status FROM memory ORDER BY valid_from, uid"
@@ -113,8 +113,8 @@ async def merge(store: SqliteStore, data: str, name: str, tools: Tools, reach: C
         seen = record_log.known(db).get(record_log.host(store.db), 0)
         found = [*record_log.every(db)]
     new = _missing(store.db, found)
-    learned = {one.memory: seen for one in new if one.kind == "learned"}
-    records = take(store, data, parent, Arrived(new, learned), reach, compare=tools.judge is not None)
+    compared = dict.fromkeys((one.memory for one in new), seen) if tools.judge else {}
+    records = take(store, data, parent, new, compared, reach)
     replaced = await reconcile(store, tools, lambda: False)
     with closing(QueueView(data)) as queue:
         return Merged(name, parent, records, replaced, len(queue.of(name)))

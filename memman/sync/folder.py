@@ -1,22 +1,182 @@
-"""The shared folder: of each host its segments, `HOST/NAME.age`, and what it has purged, `HOST/purged.age`."""
+"""The folder that hosts share: encrypted segments of each host's records, `HOST/NAME.age`, and what it has purged.
 
+A segment holds some records of one host in a row. Its name tells the numbers of its first and last record, how many of
+these were emptied by a purge, and a digest that only holders of the key can make. A header below the key says the same,
+so that none can take another's place. The key is an X25519 identity of age, which a person carries between machines.
+"""
+
+import json
 import os
 import re
-from collections.abc import Collection, Iterator
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from errno import EACCES, EINVAL, EISDIR, ELOOP, EMLINK, ENXIO, EPERM
-from typing import IO
+from hashlib import blake2b, sha256
+from typing import IO, Any, NamedTuple, Self
 
-from memman.config.places import FOLDER_MODE, open_file
-from memman.config.synced import linked, listing
-from memman.model.errors import CannotWrite
-from memman.sync.key import TooLarge, Unreadable
-from memman.sync.segment import MOST_BYTES, Name
+from memman.config.places import FOLDER_MODE, open_file, read_file, write_file
+from memman.config.synced import SEGMENT, linked, listing, sync_path
+from memman.model.errors import BadConfig, CannotWrite, NewerSchema
+from memman.store.records import Record
 
+VERSION = 1
+FORMAT = "memman sync"
+# A segment that is larger, or becomes so when it is unpacked, is not read.
+MOST_BYTES = 64 * 2**20
+# What is in one, unpacked, at most, unless a single record is larger.
+PART_BYTES = 16 * 2**20
+_NAME = re.compile(rf"(\d{{8,12}})-(\d{{8,12}})-(\d{{1,12}})-([0-9a-f]{{16}}){re.escape(SEGMENT)}")
+_SCHEME = "AGE-SECRET-KEY-1"
 _HOST = re.compile(r"[0-9a-f]{16}")
 _DRAFT = ".new"
 # How one fails to open what is a pipe, a folder, a link, a socket or locked, and no segment.
 _NO_FILE = frozenset((EINVAL, EISDIR, ELOOP, EMLINK, ENXIO, EACCES, EPERM))
+
+
+class Unreadable(Exception):
+    """Bytes that this key does not open: changed, cut short, or locked with another one."""
+
+
+class TooLarge(Unreadable):
+    """More bytes than a segment may have: they are not read."""
+
+
+class Key:
+    """An identity, which locks and opens segments."""
+
+    def __init__(self, line: str) -> None:
+        self._age = _age()
+        self.line = line.strip()
+        try:
+            self._identity = self._age.x25519.Identity.from_str(self.line)
+        except self._age.IdentityError as error:
+            raise BadConfig(f"this is no key: one begins with {_SCHEME} and is shown by `memman sync --key`") from error
+        # What keyed digests are made with.
+        self.secret = sha256(self.line.encode()).digest()
+
+    @classmethod
+    def made(cls) -> Self:
+        """Make a new key."""
+        return cls(str(_age().x25519.Identity.generate()))
+
+    @classmethod
+    def load(cls, data: str) -> Self | None:
+        """Return the key of a data folder, None where there is none yet. Raises BadConfig where it is damaged."""
+        line = read_file(_key_path(data))
+        return cls(line) if line.strip() else None
+
+    def keep(self, data: str) -> None:
+        """Store it, so that nobody else may read it."""
+        write_file(_key_path(data), self.line + "\n")
+
+    def lock(self, text: str) -> bytes:
+        """Pack and encrypt a text."""
+        sealed: bytes = self._age.encrypt(zlib.compress(text.encode()), [self._identity.to_public()])
+        return sealed
+
+    def open(self, sealed: bytes) -> str:
+        """Decrypt and unpack a text. Raises Unreadable."""
+        if not sealed:
+            raise Unreadable("it is empty")
+        try:
+            unpack = zlib.decompressobj()
+            plain = unpack.decompress(self._age.decrypt(sealed, [self._identity]), MOST_BYTES)
+            if unpack.unconsumed_tail:
+                raise TooLarge
+            return plain.decode()
+        except (self._age.DecryptError, zlib.error, ValueError) as error:
+            raise Unreadable("it is not what memman writes") from error
+
+
+def _key_path(data: str) -> str:
+    return sync_path(data) + "/key"
+
+
+def _age() -> Any:
+    try:
+        import pyrage  # type: ignore[import-untyped]  # it has no py.typed
+    except ImportError as error:
+        raise BadConfig("to sync needs the package pyrage: pip install 'memman[sync]'") from error
+    return pyrage
+
+
+class Name(NamedTuple):
+    """What the name of a segment's file tells."""
+
+    first: int
+    last: int
+    emptied: int
+    digest: str
+
+    @classmethod
+    def read(cls, file: str) -> Self | None:
+        """Read the name of a file, None where it is no segment's."""
+        found = _NAME.fullmatch(file)
+        return cls(int(found[1]), int(found[2]), int(found[3]), found[4]) if found else None
+
+    @classmethod
+    def of(cls, first: int, sums: Sequence[int], key: Key) -> Self:
+        """Name the segment of records that have these sums, 0 where one was emptied; `first` is the first's number."""
+        digest = blake2b(json.dumps([first, *sums]).encode(), key=key.secret, digest_size=8).hexdigest()
+        return cls(first, first + len(sums) - 1, [*sums].count(0), digest)
+
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        return f"{self.first:08d}-{self.last:08d}-{self.emptied}-{self.digest}{SEGMENT}"
+
+
+class Header(NamedTuple):
+    """What a segment says of itself; `seen` is how far its host had come with the records of others by then."""
+
+    store: str
+    host: str
+    first: int
+    last: int
+    digest: str
+    seen: Mapping[str, int]
+
+
+def lines(records: Iterable[Record]) -> Iterable[str]:
+    """Write records, a line each and all of it ASCII."""
+    return (json.dumps(record, separators=(",", ":")) + "\n" for record in records)
+
+
+def packed(header: Header, records: Sequence[str], key: Key) -> bytes:
+    """Write a segment."""
+    head = json.dumps({"format": FORMAT, "version": VERSION, **header._asdict()}, separators=(",", ":"))
+    return key.lock("\n".join((head, "".join(records))))
+
+
+def unpacked(sealed: bytes, host: str, name: Name, key: Key) -> tuple[Header, list[str]]:
+    """Read the segment that has a name in the folder of a host: what it says of itself, and a line a record.
+
+    Raises Unreadable where it is not as a host wrote it, and NewerSchema where a newer memman did.
+    """
+    head, _, rest = key.open(sealed).partition("\n")
+    about = parsed(head)
+    if about.get("format") == FORMAT and isinstance(about.get("version"), int) and about["version"] > VERSION:
+        raise NewerSchema(f"segment {name.first} of host {host} was written by a newer memman: upgrade this one")
+    found = [line for line in rest.split("\n") if line]
+    said = [about.get(one) for one in ("host", "first", "last", "digest")]
+    seen, store = about.get("seen"), about.get("store")
+    if said != [host, name.first, name.last, name.digest] or len(found) != name.last - name.first + 1:
+        raise Unreadable("it is not what its name says")
+    if not isinstance(store, str) or not isinstance(seen, dict) or not all(type(one) is int for one in seen.values()):
+        raise Unreadable("it is not what memman writes")
+    return Header(store, host, name.first, name.last, name.digest, seen), found
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """Read an object of JSON. Raises Unreadable where it is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("it is not what memman writes") from error
+    if not isinstance(found, dict):
+        raise Unreadable("it is not what memman writes")
+    return found
 
 
 def make(path: str) -> None:
@@ -74,6 +234,10 @@ class Folder:
             if error.errno in _NO_FILE:
                 raise Unreadable from error
             raise CannotWrite(f"{self.path}/{host}/{file} could not be read ({error.strerror})") from error
+
+    def segment(self, host: str, name: Name, key: Key) -> tuple[Header, list[str]]:
+        """Read a segment: what it says of itself, and a line a record. Raises Unreadable, NewerSchema, CannotWrite."""
+        return unpacked(self.read(host, name.file), host, name, key)
 
     def write(self, host: str, name: Name, sealed: bytes) -> None:
         """Put a segment into the folder, whole; on disk when this returns."""

@@ -5,16 +5,13 @@ Of each the last to say whether it is to stay away has its way, since a person m
 
 import json
 import re
-import zlib
 from typing import Any
 
 from memman.config import buried
 from memman.config.places import read_file, write_file
 from memman.config.synced import sync_path
 from memman.config.tombstones import WHOLE, Tombstones, bury, dig_up
-from memman.sync.folder import Folder
-from memman.sync.key import Key, Unreadable
-from memman.sync.segment import opened, parsed
+from memman.sync.folder import Folder, Key, Unreadable, parsed
 
 # The file of each host.
 FILE = "purged.age"
@@ -38,13 +35,13 @@ def exchange(data: str, folder: Folder, host: str, key: Key, now: int) -> None:
     text = json.dumps({"keys": keys, "marks": marks}, sort_keys=True)
     write_file(_path(data), text + "\n")
     if not can_be_read(folder, host, key) or _read(folder, host, key) != (keys, marks):
-        folder.put(host, FILE, key.lock(zlib.compress(text.encode())))
+        folder.put(host, FILE, key.lock(text))
 
 
 def can_be_read(folder: Folder, host: str, key: Key) -> bool:
     """Whether what a host has purged can be read: each says so, if it is nothing."""
     try:
-        opened(folder.read(host, FILE), key)
+        key.open(folder.read(host, FILE))
     except Unreadable:
         return False
     return True
@@ -73,7 +70,7 @@ def _apply(data: str, here: set[str], there: set[str], keys: list[str], now: int
 def _read(folder: Folder, host: str, key: Key) -> tuple[list[str], Marks]:
     """Read what a host has purged; nothing where that cannot be read: it is written anew by its host."""
     try:
-        text = opened(folder.read(host, FILE), key)
+        text = key.open(folder.read(host, FILE))
         return [one for one in parsed(text).get("keys", []) if isinstance(one, str) and _KEY.fullmatch(one)], _kept(
             text
         )

@@ -21,7 +21,7 @@ import pytest
 
 from memman.store.sqlite import index, record_log
 from memman.store.sqlite.store import SqliteStore
-from memman.sync.take import COMPARED
+from memman.sync.exchange import COMPARED
 from tests.support.box import NOTE, PATIENCE, wait_until
 from tests.support.machines import done
 from tests.support.postgres import pooler, running

@@ -19,7 +19,7 @@ from memman.model.records import Draft, Edge, Fact, Note, Provenance, Scope
 from memman.model.uid import memory_uid
 from memman.model.vocabulary import STATUSES
 from memman.store.sqlite import index, purge, record_log, rules, undo
-from memman.sync import key as keys
+from memman.sync.folder import Key
 from memman.sync.turn import turn
 
 if TYPE_CHECKING:
@@ -59,13 +59,13 @@ ROWS = (
 class Machine:
     """A data folder, its store and the folder by which it is synced."""
 
-    def __init__(self, place: Path, name: str, key: keys.Key, chance: random.Random) -> None:
+    def __init__(self, place: Path, name: str, key: Key, chance: random.Random) -> None:
         self.name, self.data, self.key, self.chance = name, str(place / name), key, chance
         self.folder = place / f"shared-{name}"
         self.folder.mkdir(exist_ok=True)
         (place / name).mkdir(mode=0o700, exist_ok=True)
         synced.choose(self.data, "default", str(self.folder))
-        keys.keep(self.data, key)
+        key.keep(self.data)
         self.stores = Stores.of(self.data, Settings.load(self.data, "default"))
         store, tools = self.stores.equipped("default")
         self.store: SqliteStore = store
@@ -177,7 +177,7 @@ class Machine:
 
 def machines(place, count, chance):
     """Return machines that are synced, each by a folder of its own."""
-    key = keys.made()
+    key = Key.made()
     return [Machine(place, name, key, chance) for name in "abc"[:count]]
 
 

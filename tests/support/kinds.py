@@ -24,8 +24,7 @@ import pytest
 
 from memman.config import synced
 from memman.config.env import env_path
-from memman.sync.folder import Folder
-from memman.sync.key import load
+from memman.sync.folder import Folder, Key
 from tests.support.box import Box
 from tests.support.machines import differing, done, machine
 from tests.support.postgres import Database
@@ -167,7 +166,7 @@ class Synced(Alone):
 
     def beyond(self) -> bytes:
         """Return what the segments hold, unlocked, and the other machine's files."""
-        key, folder = load(str(self.box.data)), Folder(str(self.folder))
+        key, folder = Key.load(str(self.box.data)), Folder(str(self.folder))
         assert key
         sealed = (folder.read(host, name.file) for host, names in folder.segments.items() for name in names)
         return b"\n".join(zlib.decompress(key.open(one)) for one in sealed) + _files(self.other.data)

@@ -263,16 +263,16 @@ DYING = """
 import os, signal, sys
 from memman.commands import team
 from memman.store.postgres import exchange
-from memman.sync import by_server
+from memman.sync import turn
 limit, exchange.PAGE = int(sys.argv[3]), 4
-take = by_server.take
+take = turn.take
 def dies(*args, **more):
     global limit
     limit -= 1
     if not limit:
         os.kill(os.getpid(), signal.SIGKILL)
     return take(*args, **more)
-by_server.take = dies
+turn.take = dies
 team.connect(sys.argv[1], "default", sys.argv[2], make=False, progress=lambda done, total: None)
 """
 

@@ -4,9 +4,7 @@ import os
 
 import pytest
 
-from memman.sync.folder import Folder
-from memman.sync.key import Unreadable
-from memman.sync.segment import Name
+from memman.sync.folder import Folder, Name, Unreadable
 
 HOST = "0" * 16
 FIRST, SECOND, THIRD = (Name(n, n, 0, "0" * 16) for n in (1, 2, 3))

@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from memman.store.records import Record, body
-from memman.sync import segment, take
-from memman.sync.key import load
+from memman.sync import exchange
+from memman.sync.folder import Header, Key, Name, packed
 from tests.support.machines import current, done, machine, pair, told
 
 HOST = "f" * 16
@@ -21,11 +21,11 @@ SOUND = Record(HOST, 1, 5, "n1", "m1", "learned", body("add", set={"text": TEXT,
 
 def planted(box, folder, *lines):
     """Put a segment with lines into the folder, as a host that has the key."""
-    key = load(str(box.data))
-    name = segment.Name.of(1, [7] * len(lines), key)
-    header = segment.Header("default", HOST, 1, len(lines), name.digest, {})
+    key = Key.load(str(box.data))
+    name = Name.of(1, [7] * len(lines), key)
+    header = Header("default", HOST, 1, len(lines), name.digest, {})
     (folder / HOST).mkdir(exist_ok=True)
-    (folder / HOST / name.file).write_bytes(segment.packed(header, [line + "\n" for line in lines], key))
+    (folder / HOST / name.file).write_bytes(packed(header, [line + "\n" for line in lines], key))
 
 
 def line(**changed):
@@ -81,9 +81,9 @@ BAD = [
 @pytest.mark.parametrize("bad", BAD)
 def test_a_record_of_another_shape_is_refused(bad):
     """It says which it is."""
-    assert take.read(line(), HOST, 2).said == SOUND.said
-    with pytest.raises(take.Malformed, match=f"record 2 of host {HOST} "):
-        take.read(bad, HOST, 2)
+    assert exchange.read(line(), HOST, 2).said == SOUND.said
+    with pytest.raises(exchange.Malformed, match=f"record 2 of host {HOST} "):
+        exchange.read(bad, HOST, 2)
 
 
 def test_nothing_after_a_refused_record_is_taken_in(box):

@@ -13,8 +13,7 @@ import pytest
 
 from memman.commands.place import Place
 from memman.commands.sync import begin
-from memman.sync import segment
-from memman.sync.key import TooLarge, load, made
+from memman.sync.folder import Header, Key, Name, TooLarge, packed, unpacked
 from tests.support.machines import apart, carry, current, differing, done, host, machine, pair, states, told
 
 
@@ -172,27 +171,27 @@ def test_a_file_that_is_too_large_for_a_segment_is_not_read(box):
 
 def test_a_segment_is_unpacked_up_to_a_limit():
     """A few bytes may not become as many as there are."""
-    key = made()
+    key = Key.made()
     for mebibytes, fits in ((63, True), (64, False)):
-        name = segment.Name.of(1, [7], key)
-        header = segment.Header("default", "0" * 16, 1, 1, name.digest, {})
-        sealed = segment.packed(header, ["x" * (mebibytes << 20)], key)
+        name = Name.of(1, [7], key)
+        header = Header("default", "0" * 16, 1, 1, name.digest, {})
+        sealed = packed(header, ["x" * (mebibytes << 20)], key)
         assert len(sealed) < 1 << 20
         with nullcontext() if fits else pytest.raises(TooLarge):
-            assert segment.unpacked(sealed, "0" * 16, name, key)[0] == header
+            assert unpacked(sealed, "0" * 16, name, key)[0] == header
 
 
 def test_what_is_too_much_for_one_segment_goes_into_several(box, monkeypatch):
     """All of it arrives, in whatever order they do; a folder that was emptied is filled again."""
     one, other, folder = pair(box)
-    monkeypatch.setattr(segment, "PART_BYTES", 1500)
+    monkeypatch.setattr("memman.sync.exchange.PART_BYTES", 1500)
     monkeypatch.setenv("MEMMAN_DATA_DIR", str(one.data))
     for n in range(8):
         one.remember(f"The mailer {n} lies in rack {n}.")
     one.drain()
     several = segments(folder, one)
     assert len(several) > 4
-    key = load(str(one.data))
+    key = Key.load(str(one.data))
     assert all(len(zlib.decompress(key.open(path.read_bytes()))) < 4000 for path in several)
     last = several[-2].rename(folder / "later")
     said = other.memman("sync").stderr
@@ -270,7 +269,7 @@ def test_what_is_purged_on_one_is_purged_on_the_other(box):
     both(one, other)
     assert current(one) == current(other) == ["The heron is the mascot of the team."]
     assert differing(one, other) == []
-    key = load(str(one.data))
+    key = Key.load(str(one.data))
     for each in (one, other):
         assert b"zanzibar" not in each.store_path().read_bytes()
         assert not [
@@ -562,10 +561,8 @@ def test_a_store_restored_from_a_backup_takes_up_what_was_said_since(box):
 
 def test_a_host_begins_anew_after_many_segments(box, monkeypatch):
     """The folder does not grow for ever, and who was away longer misses nothing."""
-    from memman.sync import say
-
     one, other, folder = pair(box)
-    monkeypatch.setattr(say, "MOST", 4)
+    monkeypatch.setattr("memman.sync.exchange.MOST", 4)
     monkeypatch.setenv("MEMMAN_DATA_DIR", str(one.data))
     for n in range(8):
         one.remember(f"The mailer {n} lies in rack {n}.")
