@@ -128,7 +128,7 @@ def read(
             continue
         items = (replace(item, text=legible(item.text), repository=whose) for item in source.read(checkout, judge))
         read_here = _on_record(judge, [*items])
-        added, out = notes.sorted_out(place.data, place.name, place.path, "bootstrap", read_here, purged=False)
+        added, out = notes.sorted_out(place.data, place.name, place.path, "bootstrap", read_here)
         added = {uid: item for uid, item in added.items() if uid not in fresh}
         fresh |= added
         left.update(out)

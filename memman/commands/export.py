@@ -12,48 +12,47 @@ from memman.commands.verb import verb
 from memman.config.places import put_file
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
-from memman.portable import lines
+from memman.portable import export as export_
 
 
 @verb()
 @click.argument("path", required=False, type=click.Path())
-@click.option("--vectors", is_flag=True, help="With the vectors of embedders other than the built-in one.")
-def export(place: Place, path: str | None = None, *, vectors: bool = False) -> None:
+def export(place: Place, path: str | None = None) -> None:
     """Write a store's memories to a file, or to standard output: a JSON object a line.
 
     With all that recall depends on, and what is superseded, forgotten and held back, but without secrets.
     `memman import` takes it in; `-` is standard output. `memman wiki build` writes a folder of Markdown for people.
     """
     if path is None or path == "-":
-        for line in written(place, vectors=vectors):
+        for line in written(place):
             sys.stdout.write(line)
     else:
-        saved(place, path, vectors=vectors)
+        saved(place, path)
         if os.path.isfile(path):
             text(f"{counted(held(place), 'memory')} exported to {path}")
     if count := waiting(place):
         complain(f"{counted(count, 'note')} still in the queue, not exported: `memman scheduler drain` stores them")
 
 
-def written(place: Place, *, vectors: bool = False) -> Iterator[str]:
+def written(place: Place) -> Iterator[str]:
     """Yield the lines of a store's export. Raises UnknownStore."""
     with reading(place) as catalogue:
-        yield from lines.written(place.name, catalogue, vectors=vectors)
+        yield from export_.written(place.name, catalogue)
 
 
-def saved(place: Place, path: str, *, vectors: bool = False) -> None:
+def saved(place: Place, path: str) -> None:
     """Write a store's export to a private file, over an older export only, or into a pipe. Raises CannotWrite."""
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             with open(path, "w", encoding="utf-8") as stream:
-                stream.writelines(written(place, vectors=vectors))
+                stream.writelines(written(place))
             return
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
-                ours = lines.ours(file.readline())
+                ours = export_.ours(file.readline())
             if not ours and os.path.getsize(path):
                 raise UsageError(f"{path} is there already and no export of memman: give another name")
-        put_file(os.path.abspath(path), "".join(written(place, vectors=vectors)))
+        put_file(os.path.abspath(path), "".join(written(place)))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "another file is there, which is not text"
         raise CannotWrite(f"{path} could not be written ({why})") from error

@@ -22,7 +22,7 @@ from memman.config.scope import PERSONAL, Here, asked, is_name, label, missing, 
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
 from memman.pipeline.injection import steering
-from memman.portable import notes, restore
+from memman.portable import export, notes
 from memman.portable.formats import BY_NAME, recognised
 from memman.portable.incoming import Format, Found, Item
 from memman.providers.build import builtin_llm
@@ -39,13 +39,12 @@ class Wanted:
     """What a person asks of an import.
 
     `form` is the format, '' for the one that is recognised, `mine` whether the words are their own, `scope` what they
-    hold for, and `purged` whether what was purged may come back.
+    hold for.
     """
 
     form: str = ""
     mine: bool = False
     scope: str = ""
-    purged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,6 @@ class Reading:
 @click.option("--dry-run", is_flag=True, help="Say what would come in, and change nothing.")
 @click.option("--mine", is_flag=True, help="These are your own words: trust them as yours.")
 @click.option("--scope", metavar="SCOPE", help="What notes hold for: personal, repository or path:FOLDER.")
-@click.option("--include-purged", is_flag=True, help="Bring back what was purged, too.")
 @json_option
 def import_(
     place: Place,
@@ -94,7 +92,6 @@ def import_(
     *,
     dry_run: bool = False,
     mine: bool = False,
-    include_purged: bool = False,
     as_json: bool = False,
 ) -> None:
     """Bring in memories from an export, another tool or a text file, after a look at what would come in.
@@ -102,7 +99,7 @@ def import_(
     What a store has already is left as it is, so that a second import adds nothing. An export of memman is restored as
     it was, and what was purged there is purged here; anything else is queued as notes.
     """
-    wanted = Wanted(form or "", mine, scope or "", include_purged)
+    wanted = Wanted(form or "", mine, scope or "")
     was = read(place, path, wanted)
     told = list(_told(was.preview))
     if was.preview.asks and not dry_run and choose(_WHOSE, {"y": "yes", "n": "no"}, told) == "yes":
@@ -111,9 +108,8 @@ def import_(
         told = list(_told(was.preview))
     count = 0
     if not dry_run and was.preview.count:
-        back = ", with what was purged" if include_purged else ""
-        confirm(f"Import these {was.preview.count}{back}?", listed=told)
-        count = imported(place, was, wanted)
+        confirm(f"Import these {was.preview.count}?", listed=told)
+        count = imported(place, was)
     if folder := count and scope and missing(scope, stores.here()):
         complain(f"imported, but no session will begin with it: there is no folder {folder}")
     if printed(asdict(was.preview) | {"imported": count}, as_json=as_json):
@@ -121,7 +117,7 @@ def import_(
     lines(told if dry_run or not was.preview.count else ())
     if not dry_run:
         ruled = f", {counted(was.preview.new['rule'], 'rule')}" if was.preview.new.get("rule") else ""
-        purged = f", {gone} purged" if (gone := was.preview.new.get(restore.PURGES)) else ""
+        purged = f", {gone} purged" if (gone := was.preview.new.get(export.PURGES)) else ""
         text(f"imported {counted(count, 'memory' if was.found.export else 'note')}{ruled}{purged}")
     if count:
         lines(was.preview.nowhere)
@@ -160,24 +156,24 @@ def read(place: Place, path: str, wanted: Wanted) -> Reading:
     found = form.read(os.path.abspath(path))
     if found.export and wanted.scope:
         raise UsageError("memories of an export keep the scope that they have: leave --scope out")
-    return _rows(place, form, found, wanted) if found.export else _notes(place, form, found, wanted)
+    return _rows(place, form, found) if found.export else _notes(place, form, found, wanted)
 
 
-def imported(place: Place, was: Reading, wanted: Wanted) -> int:
+def imported(place: Place, was: Reading) -> int:
     """Bring in what was read; return how many memories or notes are new."""
     refuse_stopped(place.data, "import")
     if was.found.export:
-        count = restore.restored(place.data, place.name, was.found.export, purged=wanted.purged)
+        count = export.restored(place.data, place.name, was.found.export)
     else:
         count = notes.queued(place.data, place.name, was.preview.form, was.items, _stamp())
     ask(place.data)
     return count
 
 
-def _rows(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
+def _rows(place: Place, form: Format, found: Found) -> Reading:
     assert found.export is not None  # noqa: S101 - the caller's own contract
-    plan = restore.planned(place.data, place.path, found.export, purged=wanted.purged)
-    left = {"here already": plan.here, "purged": len(plan.purged)}
+    plan = export.planned(place.data, place.path, found.export)
+    left = {"here already": plan.here, "purged": plan.purged}
     samples = tuple(parts[TEXT]["text"] for parts in [*plan.memories.values()][:_SAMPLES])
     return Reading(found, Preview(form.name, form.what, plan.counted(), left, samples, found.lacks))
 
@@ -197,7 +193,7 @@ def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
     texts = [item for item in found.items if item.text.strip()]
     excluded = {folder: _excluded(place.data, folder) for folder in {item.folder for item in texts}}
     items = [settled(item) for item in texts if not excluded[item.folder]]
-    fresh, left = notes.sorted_out(place.data, place.name, place.path, form.name, items, purged=wanted.purged)
+    fresh, left = notes.sorted_out(place.data, place.name, place.path, form.name, items)
     left["without a text"] = len(found.items) - len(texts)
     left.update(f"of an excluded folder ({why})" for item in texts if (why := excluded[item.folder]))
     new = list(fresh.values())

@@ -1,8 +1,13 @@
-"""Reading what is to be imported: text as text, and databases of others without leaving a trace beside them."""
+"""Reading what is to be imported: text, the front matter of Markdown, and databases of others, leaving no trace there.
 
+Front matter is YAML as far as such files use it, written so that JSON reads each value.
+"""
+
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import apsw
 
@@ -10,6 +15,7 @@ from memman.config.places import open_file
 from memman.model.errors import CannotWrite, UsageError
 
 _MAGIC = "SQLite format 3\0"
+FENCE = "---"
 # Bytes of a text file that is read whole.
 _MOST = 1 << 30
 
@@ -76,3 +82,38 @@ def _bytes(path: str, most: int) -> bytes:
             return file.read(most)
     except OSError as error:
         raise CannotWrite(f"{path} could not be read ({error.strerror})") from error
+
+
+def parted(text: str) -> tuple[dict[str, Any], str]:
+    """Return the front matter of a file, none where it has none, and what follows it."""
+    head, *rest = text.split("\n")
+    if head.rstrip() != FENCE or FENCE not in (ends := [line.rstrip() for line in rest]):
+        return {}, text
+    end = ends.index(FENCE)
+    return _mapping(rest[:end]), "\n".join(rest[end + 1 :])
+
+
+def _mapping(lines: list[str]) -> dict[str, Any]:
+    """Read names with a value, a list of items below them, or names of their own, as deep as one level."""
+    found: dict[str, Any] = {}
+    name = ""
+    for line in lines:
+        inside = line[:1] in {" ", "\t", "-"}
+        text = line.strip()
+        if inside and name and text.startswith("- "):
+            found[name] = [*(found[name] if isinstance(found[name], list) else []), _value(text[2:])]
+        elif inside and name and ":" in text:
+            below, _, said = text.partition(":")
+            found[name] = {**(found[name] if isinstance(found[name], dict) else {}), below: _value(said)}
+        elif ":" in text and not text.startswith("#"):
+            name, _, said = text.partition(":")
+            found[name] = _value(said)
+    return found
+
+
+def _value(said: str) -> Any:
+    said = said.strip()
+    try:
+        return json.loads(said)
+    except ValueError:
+        return said.strip("'\"")

@@ -2,20 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from memman.belief import IMPORT
-from memman.model.records import Fingerprint
 from memman.store.records import Record
-
-
-class Vector(NamedTuple):
-    """A vector of an embedder that is not on this machine."""
-
-    memory: str
-    made_by: Fingerprint
-    planes: bytes
-    squares: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +14,6 @@ class Export:
 
     header: Mapping[str, Any]
     records: list[Record] = field(default_factory=list)
-    vectors: list[Vector] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
 

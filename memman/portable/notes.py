@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from memman.belief import IMPORT, trusted
 from memman.clock import now_ms
-from memman.config.buried import Buried, dig_up_texts
+from memman.config.buried import Buried
 from memman.config.tombstones import Tombstones
 from memman.model.uid import kept_uid
 from memman.model.vocabulary import RECORD
@@ -45,17 +45,15 @@ def _own(item: Item) -> str:
 
 
 def sorted_out(
-    data: str, store: str, path: str, name: str, items: Iterable[Item], *, purged: bool
+    data: str, store: str, path: str, name: str, items: Iterable[Item]
 ) -> tuple[dict[str, Item], Counter[str]]:
-    """Return the new items by the uid of their note, and why others are left; with `purged` those come back, too."""
+    """Return the new items by the uid of their note, and why others are left."""
     new, left = dict[str, Item](), Counter({_HERE: 0, _PURGED: 0, _LONG: 0, _REPLACED: 0})
     with closing(QueueView(data)) as queue, Catalogue.open(path) as catalogue:
-        buried = Tombstones.load(data)
-        tombs, texts = (Tombstones(), Buried()) if purged else (buried, Buried.load(data))
-        known = _Known(set(queue.of(store)), tombs, texts, catalogue.reader)
+        known = _Known(data, set(queue.of(store)), catalogue.reader)
         for item in map(known.settled, items):
             note = uid(name, item)
-            while (purged and note in buried.touched) or note in known.undone:
+            while note in known.undone:
                 note = kept_uid(note)  # the receipt of the first would keep it out
             if why := _HERE if note in new else known.why(note, item):
                 left[why] += 1
@@ -67,8 +65,8 @@ def sorted_out(
 class _Known:
     """What a store and its queue know already."""
 
-    def __init__(self, waiting: set[str], tombs: Tombstones, texts: Buried, reader: SqliteReader) -> None:
-        self.waiting, self.tombs, self.texts = waiting, tombs, texts
+    def __init__(self, data: str, waiting: set[str], reader: SqliteReader) -> None:
+        self.waiting, self.tombs, self.texts = waiting, Tombstones.load(data), Buried.load(data)
         self.reader, self.statuses = reader, dict(reader.db.execute("SELECT uid, status FROM memory"))
         self.said = {(_folded(text), whose): row for text, whose, row in reader.db.execute(_SAID)}
         self.undone = undo.notes(reader.db)
@@ -101,7 +99,6 @@ class _Known:
 
 def queued(data: str, store: str, name: str, items: Mapping[str, Item], stamp: Mapping[str, str]) -> int:
     """Queue items as notes, all or none, each said when it was said; return how many are new."""
-    dig_up_texts(data, (item.text for item in items.values()))
     now = now_ms()
     rows = [_row(store, name, note, item, stamp, now) for note, item in items.items()]
     return sum(fresh for _, fresh in insert_all(data, rows))

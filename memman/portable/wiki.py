@@ -5,10 +5,12 @@ the first. A line ends in the id of its memory. A page that a person has edited 
 has come in (`memman import`).
 """
 
+import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any
 
 from memman.belief import IMPORT, UNTRUSTED, USER, sourced
@@ -17,9 +19,8 @@ from memman.config.scope import PERSONAL, label
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.moments import iso
 from memman.model.text import SHORT_ID, day, plain, replaced
-from memman.portable import front, notes
+from memman.portable import files, notes
 from memman.portable.incoming import Format, Found, Item
-from memman.portable.markdown import Refreshed, digest, folders, slug
 from memman.recall.hit import Hit
 from memman.recall.page import page
 from memman.store.sqlite.catalogue import Catalogue
@@ -52,18 +53,27 @@ _LACKS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """The files of a folder that were written and removed, and those a person has edited, which were left."""
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    edited: tuple[str, ...]
+
+
 def build(data: str, store: str, folder: str) -> Refreshed:
     """Bring a folder up to what a store knows, but for pages with edits that are not stored. Raises CannotWrite."""
     folder = os.path.abspath(folder)
     with Catalogue.open(store_path(data, store)) as catalogue:
-        files = dict(_files(catalogue))
+        pages = dict(_files(catalogue))
         try:
             make_folder(folder)
             _refuse_others(folder)
-            edited = {*_strangers(folder, files)} | {
+            edited = {*_strangers(folder, pages)} | {
                 path for path, text in _ours(folder) if not _stored(catalogue, text)
             }
-            return _refreshed(folder, files, edited)
+            return _refreshed(folder, pages, edited)
         except OSError as error:
             raise CannotWrite(f"{folder} could not be written ({error.strerror})") from error
 
@@ -74,22 +84,22 @@ def _refuse_others(folder: str) -> None:
         raise UsageError(f"{folder} has files, and no pages of memman: name a new folder")
 
 
-def _strangers(folder: str, files: Iterable[str]) -> Iterator[str]:
+def _strangers(folder: str, pages: Iterable[str]) -> Iterator[str]:
     """Yield the files in the place of a page that are none of ours."""
-    for path in (f"{folder}/{name}" for name in files if os.path.basename(name) not in {_INDEX, _LOG}):
-        if (text := text_at(path)) and front.parted(text)[0].get("type") != _TYPE:
+    for path in (f"{folder}/{name}" for name in pages if os.path.basename(name) not in {_INDEX, _LOG}):
+        if (text := text_at(path)) and files.parted(text)[0].get("type") != _TYPE:
             yield path
 
 
-def _refreshed(folder: str, files: Mapping[str, str], edited: Collection[str]) -> Refreshed:
+def _refreshed(folder: str, pages: Mapping[str, str], edited: Collection[str]) -> Refreshed:
     written, removed = [], []
-    for name, text in files.items():
+    for name, text in pages.items():
         path = f"{folder}/{name}"
         if path not in edited and text_at(path) != text:
             put_file(path, text)
             written.append(path)
     for path, _ in [*_ours(folder)]:
-        if os.path.relpath(path, folder) not in files and path not in edited:
+        if os.path.relpath(path, folder) not in pages and path not in edited:
             os.unlink(path)
             removed.append(path)
     for place in {os.path.dirname(path) for path in removed}:
@@ -103,7 +113,7 @@ def _ours(folder: str) -> Iterator[tuple[str, str]]:
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
             text = text_at(f"{place}/{name}") if name.endswith(".md") else ""
-            if front.parted(text)[0].get("type") == _TYPE:
+            if files.parted(text)[0].get("type") == _TYPE:
                 yield f"{place}/{name}", text
 
 
@@ -115,7 +125,7 @@ def _files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     topics: dict[str, list[tuple[str, list[int]]]] = {}
     for topic in kept(catalogue.reader.db):
         topics.setdefault(topic.repository, []).append((topic.name, topic.ids))
-    index, places = ["# Memory", ""], folders(rows)
+    index, places = ["# Memory", ""], _folders(rows)
     for repository, ids in rows.items():
         pages = dict(_pages(catalogue, repository, ids, topics.get(repository, [])))
         called = places[repository]
@@ -140,8 +150,8 @@ def _pages(
         hits = page(catalogue.reader, some, held, UNTRUSTED)
         if not hits:
             continue
-        name = slug(title) or "topic"
-        name = f"{name}-{digest(title)}" if name in names or f"{name}.md" in {_INDEX, _LOG} else name
+        name = _slug(title) or "topic"
+        name = f"{name}-{_digest(title)}" if name in names or f"{name}.md" in {_INDEX, _LOG} else name
         names.add(name)
         short = summary(catalogue.reader, Topic(repository, title, some)) if title != _REST else None
         yield f"{name}.md", (title, _page(title, repository, hits, short), len(hits))
@@ -158,9 +168,10 @@ def _page(title: str, repository: str, hits: Sequence[Hit], told: Summary | None
         "timestamp": iso(max(hit.row.recorded_at for hit in hits)),
         "repository": repository,
         "sources": [hit.row.uid for hit in hits],
-        "lines": [digest(line) for line in body if line],
+        "lines": [_digest(line) for line in body if line],
     }
-    return front.written(about, "\n".join(body))
+    head = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in about.items()]
+    return "\n".join([files.FENCE, *head, files.FENCE, "", *body]).rstrip() + "\n"
 
 
 def _line(hit: Hit) -> str:
@@ -200,12 +211,12 @@ def _edits(text: str) -> Iterator[Item | None]:
 
     A changed line replaces its memory.
     """
-    about, body = front.parted(text)
+    about, body = files.parted(text)
     ours, code = about.get("lines", []), False
     for line in filter(str.strip, body.split("\n")):
         fence = line.lstrip().startswith(_FENCES)
         code ^= fence
-        if digest(line) not in ours:
+        if _digest(line) not in ours:
             yield _item(line.strip(), about) if not (fence or code or _BARE.match(line)) else None
 
 
@@ -246,6 +257,25 @@ def _read(path: str) -> Found:
 
 
 FORMAT = Format(NAME, "pages that memman wrote: what was edited", _fits, _read, personal=True)
+
+
+def _folders(repositories: Iterable[str]) -> dict[str, str]:
+    """Name the folder of each repository; of two that are called alike the later has more to its name."""
+    found = {"": PERSONAL}
+    for whose in repositories:
+        name = _slug(label(whose, "")) or "repository"
+        found.setdefault(whose, f"{name}-{_digest(whose)}" if name in found.values() else name)
+    return found
+
+
+def _slug(text: str) -> str:
+    """Write a text as a part of a path: letters, digits and hyphens."""
+    return re.sub(r"[^\w]+", "-", text).strip("-_").casefold()
+
+
+def _digest(text: str) -> str:
+    """Return what tells a text from others."""
+    return blake2b(text.encode(), digest_size=4).hexdigest()
 
 
 def _title(repository: str) -> str:

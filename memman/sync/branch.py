@@ -6,8 +6,6 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import NamedTuple
 
-import apsw
-
 from memman.config import stores
 from memman.config.places import fsync_folder, store_path
 from memman.locks import exchanging, quiet
@@ -18,7 +16,6 @@ from memman.queue.view import QueueView
 from memman.recovery.backup import fill
 from memman.recovery.repair import workplace
 from memman.sqlite import TranslatedErrors, open_reader
-from memman.store.records import Record
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
 from memman.sync.exchange import take
@@ -112,22 +109,9 @@ async def merge(store: SqliteStore, data: str, name: str, tools: Tools, reach: C
     with TranslatedErrors(path), closing(open_reader(path)) as db:
         seen = record_log.known(db).get(record_log.host(store.db), 0)
         found = [*record_log.every(db)]
-    new = _missing(store.db, found)
+    new = [one for one in record_log.missing(store.db, found) if one.kind != "purged"]  # agreed to there
     compared = dict.fromkeys((one.memory for one in new), seen) if tools.judge else {}
     records = take(store, data, parent, new, compared, reach)
     replaced = await reconcile(store, tools, lambda: False)
     with closing(QueueView(data)) as queue:
         return Merged(name, parent, records, replaced, len(queue.of(name)))
-
-
-def _missing(db: apsw.Connection, found: list[Record]) -> list[Record]:
-    """Return the records of acts that a store lacks, as nobody's: the store that takes them tells others of them.
-
-    A purge stays in its store: a person agreed to it there.
-    """
-    known = {act for (act,) in db.execute("SELECT DISTINCT act FROM record")}
-    return [
-        one._replace(host="", n=0)
-        for one in sorted(found, key=lambda one: one.order)
-        if one.act not in known and one.kind != "purged"
-    ]

@@ -111,7 +111,7 @@ async def turn(
     reach("sync:reconciled", None)
     newest = record_log.newest(store.db)  # what comes from here on the next round writes
     done.said = Writing(store, name, folder, key, reach, trusting=checked == last.get("checked")).all(before)
-    marks.exchange(data, folder, record_log.host(store.db), key, now_ms())
+    marks.exchange(data, folder, record_log.host(store.db), key)
     reach("sync:said", None)
     done.lagging, done.lost = lagging(store.db, folder), len(record_log.lost(store.db))
     if done.taken:

@@ -94,8 +94,8 @@ def purged(box, *args):
     return done.stdout
 
 
-def test_no_export_brings_back_what_was_purged_unless_it_is_asked_to(box):
-    """Neither by its rows nor by its words, in a store of another id; --include-purged lets it in for good."""
+def test_no_export_brings_back_what_was_purged(box):
+    """Neither by its rows nor by its words, in a store of another id; a person may say it again."""
     kept, gone = "The staging database is Postgres 16.", "The heronbyx canary sings in hall 7."
     box.remember(kept)
     uid = box.remember(gone, session="bad", agent="tester")
@@ -111,7 +111,8 @@ def test_no_export_brings_back_what_was_purged_unless_it_is_asked_to(box):
         box.drain()
         assert box.store("SELECT text FROM memory") == [kept]
         assert holds(box, ["heronbyx"]) == set()
-    assert box.memman("import", "--include-purged", str(path)).returncode == 0
+    box.remember(gone)
+    box.drain()
     assert sorted(box.store("SELECT text FROM memory")) == [gone, kept]
 
 

@@ -11,7 +11,6 @@ would keep the same on all machines.
 
 import re
 import shutil
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -169,7 +168,7 @@ class Synced(Alone):
         key, folder = Key.load(str(self.box.data)), Folder(str(self.folder))
         assert key
         sealed = (folder.read(host, name.file) for host, names in folder.segments.items() for name in names)
-        return b"\n".join(zlib.decompress(key.open(one)) for one in sealed) + _files(self.other.data)
+        return b"\n".join(key.open(one).encode() for one in sealed) + _files(self.other.data)
 
 
 def _files(data: Path) -> bytes:

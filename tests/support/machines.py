@@ -60,7 +60,7 @@ def told(box: Box, text: str, **columns: str | int) -> str:
 
 def export(box: Box) -> list[str]:
     """Return the lines of an export but what tells when it was made."""
-    return done(box, "export", "--vectors").splitlines()[1:]
+    return done(box, "export").splitlines()[1:]
 
 
 def states(box: Box) -> dict[str, dict]:

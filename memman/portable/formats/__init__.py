@@ -3,13 +3,13 @@
 import os
 
 from memman.model.errors import UsageError
-from memman.portable import lines, wiki
-from memman.portable.formats import agents, claude_code, claude_mem, mem0, rules, text
+from memman.portable import export, wiki
+from memman.portable.formats import agents, claude_mem, mem0, rules
 from memman.portable.incoming import Format
 
 FORMATS: tuple[Format, ...] = (
-    *(lines.FORMAT, wiki.FORMAT, rules.FORMAT, *agents.FORMATS),
-    *(claude_code.FORMAT, claude_mem.FORMAT, mem0.FORMAT, text.FORMAT),
+    *(export.FORMAT, wiki.FORMAT, rules.FORMAT, *agents.FORMATS),
+    *(claude_mem.FORMAT, mem0.FORMAT, rules.TEXT),
 )
 BY_NAME = {one.name: one for one in FORMATS}
 

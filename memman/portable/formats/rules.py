@@ -1,4 +1,4 @@
-"""CLAUDE.md, AGENTS.md and their like: each item and each paragraph is a note of the repository that it lies in."""
+"""Files of text: CLAUDE.md and its like, whose items and paragraphs are notes of the repository, and plain ones."""
 
 import os
 import re
@@ -18,6 +18,10 @@ NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gem
 _HOMES = (".claude", ".codex", ".gemini", ".config/opencode")
 _LACKS = ("code blocks and the files that it includes with @", "dates: the file's own counts")
 _INCLUDED = re.compile(r"@\S+$")
+# Endings of plain text, where a note is a line, and how files begin that are something else.
+_ENDINGS = ("", ".txt", ".text")
+_ELSE = ("{", "[", "---", "SQLite format")
+_UNDATED = ("dates: every line counts as said today",)
 
 
 def passages(text: str) -> Iterator[str]:
@@ -56,3 +60,23 @@ def _read(path: str) -> Found:
 
 
 FORMAT = Format("rules", "rules of agents (CLAUDE.md, AGENTS.md)", _fits, _read, personal=True)
+
+
+def _fits_text(path: str) -> bool:
+    plain = os.path.isfile(path) and os.path.splitext(path)[1].lower() in _ENDINGS
+    return plain and not files.is_database(path) and not files.beginning(path).startswith(_ELSE)
+
+
+def _read_text(path: str) -> Found:
+    # Each line is a paragraph, but for rows of a table and what is indented below a line.
+    read = blocks(re.sub(r"\n(?![ \t|])", "\n\n", files.text(path)))
+    return Found(tuple(item for block in read for item in _items(block)), _UNDATED)
+
+
+def _items(block: Block) -> list[Item]:
+    """Return the notes of a block; a list that something introduces holds in one place."""
+    scope = REPOSITORY if block.kind == "item" and block.leads else ""
+    return [Item(text, scope=scope) for text in (block.text.split("\n") if block.kind == "code" else passage(block))]
+
+
+TEXT = Format("text", "a text file, one note a line, items with the line before their list", _fits_text, _read_text)

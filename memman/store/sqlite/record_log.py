@@ -227,6 +227,18 @@ def complete(db: apsw.Connection) -> dict[str, int]:
     return {name: n if n == count else _before_gap(db, number) for name, n, count, number in rows}
 
 
+def missing(db: apsw.Connection, found: Iterable[Record]) -> list[Record]:
+    """Return the records of acts that a store has not, as nobody's: the store that takes them tells others of them.
+
+    Of two machines' accounts of one act the first counts.
+    """
+    known = {act for (act,) in db.execute("SELECT DISTINCT act FROM record")}
+    told = dict[str, str]()
+    ordered = sorted(found, key=lambda one: one.order)
+    fresh = [one for one in ordered if one.act not in known and told.setdefault(one.act, one.host) == one.host]
+    return [one._replace(host="", n=0) for one in fresh]
+
+
 def fill_gaps(db: apsw.Connection, *hosts: str) -> None:
     """Have each number that was given and whose record is missing stand for a lost record; of all or of `hosts`.
 

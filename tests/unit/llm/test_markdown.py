@@ -5,8 +5,7 @@ import pytest
 from memman.llm.builtin.extract import extract
 from memman.llm.builtin.turn import turn
 from memman.pipeline.speech import own
-from memman.portable.formats import text as lines
-from memman.portable.formats.rules import passages
+from memman.portable.formats.rules import TEXT, passages
 
 TWO = "- push to main\n- use dates in TypeScript\n"
 LEADS = {
@@ -58,7 +57,7 @@ def ruled(said, judge, tmp_path):
 def listed(said, judge, tmp_path):
     """Return what is stored of a text file."""
     (path := tmp_path / "notes.txt").write_text(said, encoding="utf-8")
-    return [text for item in lines.FORMAT.read(str(path)).items for text in noted(item.text, judge, tmp_path)]
+    return [text for item in TEXT.read(str(path)).items for text in noted(item.text, judge, tmp_path)]
 
 
 @pytest.mark.parametrize("channel", [noted, turned, ruled, listed])

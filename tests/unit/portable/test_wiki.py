@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from memman.portable import front
+from memman.portable import files
 
 SYNC = (
     "Sync sends photos last, after all text changes.",
@@ -52,7 +52,7 @@ def test_pages_are_traceable_and_the_same_when_built_again(stored, tmp_path):
             assert os.path.normpath(os.path.join(os.path.dirname(name), target)) in first
         assert "<5" not in text
         assert "![" not in text
-    told = [uid for name in first for uid in front.parted(first[name])[0].get("sources", ())]
+    told = [uid for name in first for uid in files.parted(first[name])[0].get("sources", ())]
     assert sorted(told) == sorted(stored.store("SELECT uid FROM memory"))
     assert built(stored, tmp_path / "wiki")[0] == 0
     assert built(stored, tmp_path / "again")[0] == count
