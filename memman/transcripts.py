@@ -24,13 +24,20 @@ _HOSTS_OWN = ("<", "[Request interrupted", "Caveat:")
 _ITS_OWN = "<synthetic>"
 # Tools of Claude Code that change a file, with the field that names it; what else runs commands; what patches a file.
 _CHANGING = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
+# Beginnings of the names of tools that change nothing.
+_READING = (
+    *("Read", "Grep", "Glob", "LS", "NotebookRead", "Todo", "WebFetch", "WebSearch", "ToolSearch", "BashOutput"),
+    *("update_plan", "view_image", "web_search", "mcp__memman", "memman"),
+)
 _RUNNING = ("Bash", "shell", "shell_command", "exec_command", "local_shell")
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
 
 
 class Event:
-    """What a line tells: `kind` is user or agent (`text` was said), run (a command), edit (a path), or result.
+    """What a line tells.
 
+    `kind` is user or agent (`text` was said), run (a command), edit (a path), result (what a call put out) or other (a
+    tool of which nobody knows what it does).
     `turn` is the line's turn and `id` the line's own, or that of the call that a run and its result share; '' where the
     client names none. `at` is ISO 8601 as it is written, `folder` where a tool worked, `well` whether a result is one.
     """
@@ -51,13 +58,13 @@ def said(path: str, most: int = LARGEST, *, last_first: bool = False) -> "Iterat
             yield event
 
 
-def done(path: str, most: int = LARGEST) -> "Iterator[Event]":
-    """Yield which commands ran, with what result, and which files were changed, in the last `most` bytes."""
+def events(path: str, most: int = LARGEST) -> "Iterator[Event]":
+    """Yield what was said and what tools did, in order, in the last `most` bytes."""
     folder = ""
     for entry in _entries(path, most):
         folder = entry.text("cwd") or entry.under("payload").text("cwd") or folder
         if reads := _reads(entry):
-            for event in reads[1](entry):
+            for event in (reads[0](entry), *reads[1](entry)):
                 event.at, event.folder = entry.text("timestamp"), event.folder or folder
                 yield event
 
@@ -116,11 +123,13 @@ def _claude_code_done(entry: Payload) -> "Iterator[Event]":
     for part in entry.under("message").parts("content"):
         tool, given = part.text("name"), part.under("input")
         if part.text("type") == "tool_result":
-            yield Event("result", id=part.text("tool_use_id"), well=not part.flag("is_error"))
+            yield Event("result", part.text("content"), id=part.text("tool_use_id"), well=not part.flag("is_error"))
         elif tool in _CHANGING:
             yield Event("edit", given.text(_CHANGING[tool]), id=part.text("id"))
         elif tool in _RUNNING:
             yield Event("run", given.text("command"), id=part.text("id"))
+        elif tool and not tool.startswith(_READING):
+            yield Event("other", tool, id=part.text("id"))
 
 
 def _codex_said(entry: Payload) -> Event:
@@ -137,7 +146,8 @@ def _codex_done(entry: Payload) -> "Iterator[Event]":
     payload = entry.under("payload")
     kind, call = payload.text("type"), payload.text("call_id", "id")
     if kind.endswith("_output"):
-        yield Event("result", id=call, well=_well(str(payload.fields.get("output"))))
+        output = str(payload.fields.get("output"))
+        yield Event("result", output, id=call, well=_well(output))
     if not kind.endswith("_call"):
         return
     text = payload.text("input", "arguments")
@@ -147,10 +157,13 @@ def _codex_done(entry: Payload) -> "Iterator[Event]":
         given = payload.under("action")
     ran = given.fields.get("command", given.fields.get("cmd"))
     command = " ".join(map(str, ran)) if isinstance(ran, list) else str(ran or "")
-    if command and (payload.text("name") or kind).removesuffix("_call") in _RUNNING:
+    tool = (payload.text("name") or kind).removesuffix("_call")
+    if command and tool in _RUNNING:
         event = Event("run", command, id=call)
         event.folder = given.text("workdir")
         yield event
+    elif tool != "apply_patch" and not tool.startswith(_READING):
+        yield Event("other", tool, id=call)
     for line in (command or text).split("\n"):
         if line.startswith(_PATCHED):
             yield Event("edit", line.partition(": ")[2], id=call)

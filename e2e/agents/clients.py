@@ -72,13 +72,14 @@ class Desk:
 
     def run(self, command: str, prompt: str = "Tidy up.", folder: str = "proj") -> Turn:
         """Run one turn in which the model has a command run, whatever it is."""
-        return self._free().ask(f"{prompt} {self.client.call.format(command)}", folder=folder)
+        return self.free().ask(f"{prompt} {self.client.call.format(command)}", folder=folder)
 
     def use(self, tool: str, given: Body, prompt: str = "Tidy up.") -> Turn:
         """Run one turn in which the model uses a tool of memman's MCP server."""
-        return self._free().ask(f"{prompt} CALL {self.client.tool.format(tool)} {json.dumps(given)};")
+        return self.free().ask(f"{prompt} CALL {self.client.tool.format(tool)} {json.dumps(given)};")
 
-    def _free(self) -> "Desk":
+    def free(self) -> "Desk":
+        """Return it with a client that may run any command."""
         return replace(self, client=replace(self.client, argv=self.client.free))
 
     def ask(self, prompt: str, *, again: bool = False, folder: str = "proj") -> Turn:

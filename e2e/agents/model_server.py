@@ -1,7 +1,8 @@
 """A loopback stand-in for the model APIs that coding agents call: it keeps every request and answers what it is told.
 
 Anthropic messages, OpenAI responses and chat completions, Gemini generateContent, plain and streamed.
-A prompt that holds `CALL <tool> <json>;` is answered by one call of that tool, so that hooks around tools fire too.
+A prompt that holds `CALL <tool> <json>;` is answered by one call of that tool, so that hooks around tools fire too; one
+that holds several, each with another text, by one after the other.
 """
 
 import json
@@ -25,11 +26,12 @@ Event = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Call:
-    """A tool the model asks for; Codex keeps some in a namespace, written `CALL namespace.tool`."""
+    """A tool the model asks for, the how many-th call; Codex keeps some in a namespace: `CALL namespace.tool`."""
 
     name: str
     arguments: dict[str, Any]
     namespace: str = ""
+    number: int = 1
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,12 @@ def wanted(turns: Any) -> Call | None:
     """Return the tool call that the conversation asks for and has not had yet."""
     said = json.dumps(turns, ensure_ascii=False)
     # A client may put the prompt in quotes, and then its own are escaped once more.
-    found = CALL.search(re.sub(r'\\+"', '"', said))
-    if not found or f'"name": "{found[2]}"' in said:
+    calls = list(dict.fromkeys(CALL.findall(re.sub(r'\\+"', '"', said))))
+    made = said.count(f'"name": "{calls[0][1]}"') if calls else 0
+    if made >= len(calls):
         return None
-    return Call(found[2], json.loads(found[3]), found[1] or "")
+    namespace, name, arguments = calls[made]
+    return Call(name, json.loads(arguments), namespace, made + 1)
 
 
 def anthropic(body: dict[str, Any], said: str) -> Iterable[Event]:
@@ -97,7 +101,7 @@ def anthropic(body: dict[str, Any], said: str) -> Iterable[Event]:
         "usage": USAGE,
     }
     if call:
-        block: dict[str, Any] = {"type": "tool_use", "id": "toolu_1", "name": call.name}
+        block: dict[str, Any] = {"type": "tool_use", "id": f"toolu_{call.number}", "name": call.name}
         empty, delta = {"input": {}}, {"type": "input_json_delta", "partial_json": json.dumps(call.arguments)}
         full, reason = {"input": call.arguments}, "tool_use"
     else:
@@ -119,8 +123,8 @@ def responses(body: dict[str, Any], said: str) -> Iterable[Event]:
     if call:
         item: dict[str, Any] = {
             "type": "function_call",
-            "id": "f1",
-            "call_id": "call_1",
+            "id": f"f{call.number}",
+            "call_id": f"call_{call.number}",
             "name": call.name,
             "arguments": json.dumps(call.arguments),
         } | ({"namespace": call.namespace} if call.namespace else {})

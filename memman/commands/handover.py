@@ -21,7 +21,7 @@ from memman.model.text import plain
 from memman.secrets import screened
 from memman.store.sqlite import sessions
 from memman.store.sqlite.catalogue import Catalogue
-from memman.transcripts import done
+from memman.transcripts import events
 
 # Words of a hand-over at most, lines of each of its lists, characters of a line, bytes read of a transcript's end.
 WORDS, _LINES, _LONGEST, _END = 1_200, 8, 300, 4_194_304
@@ -179,12 +179,12 @@ class Deeds:
         self.changed: dict[str, int] = {}
         self.commands: dict[str, str] = {}
         self.results: dict[str, bool] = {}
-        for event in done(path, _END):
+        for event in events(path, _END):
             if event.kind == "edit":
                 self.changed[event.text] = ms(event.at)
             elif event.kind == "run":
                 self.commands[event.id] = event.text
-            else:
+            elif event.kind == "result":
                 self.results[event.id] = event.well
 
     def files(self, folder: str) -> list[str]:

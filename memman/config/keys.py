@@ -291,6 +291,13 @@ KEYS: dict[str, Key] = {
             amiss="off",
         ),
         Key(
+            "MEMMAN_LESSONS",
+            "off",
+            "Whether drains note what failed in a session and what mended it, at most three a session: on or off.",
+            _one_of("on", "off"),
+            amiss="off",
+        ),
+        Key(
             "MEMMAN_JUDGE",
             "on",
             "Whether drains use the shipped judge: on or off. With off and without a model, turns leave only what the "

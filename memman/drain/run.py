@@ -80,7 +80,8 @@ def drain(
         watch = Watch(reach(), log.along(trace), started(queue), log.write, partial(_remind, data, settings, queue))
         try:
             once = partial(_round, queue, data, settings, limits, watch, log, token_hex(_NAME_BYTES))
-            report = _rounds(data, queue, limits, lambda: asyncio.run(once()))
+            take_up = partial(_taken_up, data, queue, settings, log)
+            report = _rounds(data, queue, limits, lambda: asyncio.run(once()), take_up)
             beat(data)
         finally:
             queue.close()
@@ -101,17 +102,27 @@ def _at_once(settings: Settings) -> int:
     return max(said, 4 * MOST) if by_agent(settings) else said
 
 
-def _rounds(data: str, queue: Queue, limits: Limits, once: Callable[[], Report]) -> Report:
-    """Drain until no write asks for another round; a drain of only some of the notes leaves the requests to others."""
+def _taken_up(data: str, queue: Queue, settings: Settings, log: Worklog) -> int:
+    """Queue what hooks left, and what tool events teach where a person wants that; return how many notes it is."""
     from memman.queue.arrivals import take_up
 
+    taken = take_up(data)
+    if settings["MEMMAN_LESSONS"] == "on":
+        from memman.drain.lessons import learn
+
+        taken += learn(data, queue, log)
+    return taken
+
+
+def _rounds(data: str, queue: Queue, limits: Limits, once: Callable[[], Report], take_up: Callable[[], int]) -> Report:
+    """Drain until no write asks for another round; a drain of only some of the notes leaves the requests to others."""
     if limits.notes is not None or limits.store is not None:
-        take_up(data)
+        take_up()
         return once()
     silence(data)
-    take_up(data)
+    take_up()
     report = once()
-    while not report.stopped and silence(data) and (take_up(data) or queue.waiting()):
+    while not report.stopped and silence(data) and (take_up() or queue.waiting()):
         report.add(once())
     if limits.deadline is not None and time.monotonic() >= limits.deadline and queue.waiting():
         ring(data)

@@ -62,6 +62,7 @@ def _head(call: "Call", repository: str) -> str:
         "repository": repository,
         "folder": call.cwd,
         "transcript": call.payload.text("transcript_path"),
+        "store": call.store,
     }
     return f"{{{','.join([f'{quoted(name)}:{quoted(value)}' for name, value in said.items()])}}}"
 

@@ -1,0 +1,253 @@
+"""What failed and what mended it in a session, by its tool events.
+
+There are two forms: "C failed until D was run" (C failed, D made something ready, C succeeded unchanged) and "C failed;
+C' worked" (the same program with other options, and nothing between them that matters). Where a file was changed or the
+user said something in between, or where a network or a flaky test may explain both, nothing is learned.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from memman.model.shell import REDIRECTION, Command, base, commands
+from memman.model.spelling import similar
+from memman.secrets import screened
+from memman.transcripts import Event
+
+# Characters of a command that a lesson tells of at most, and of a text that are read; commands that mend at most, and
+# failures that are kept in mind.
+_LONGEST, _READ, _MENDERS, _OPEN = 200, 8_192, 2, 32
+# What a command does: nothing that lasts, something, or something to files that a repository tracks.
+_LOOKS, _ACTS, _EDITS = range(3)
+_LOOKERS = frozenset(
+    """
+    [ awk basename cat cd column curl cut date df diff dig dirname du echo env false file find free gh grep head history
+    host hostname id jq kill killall less ls lsof man netstat nproc pgrep ping pkill printenv printf ps pwd readlink
+    realpath rg sed set sleep sort ssh stat strings tail test time top tr tree true type uname uniq wait wc wget which
+    whoami xargs xxd yes
+    """.split()
+)
+_EDITORS = frozenset("black chmod cp dd ed emacs isort mv nano patch tee touch truncate vi vim".split())
+_REWRITES = frozenset("--fix --write --in-place --autocorrect format fmt".split())
+
+
+def _table(rows: str) -> frozenset[tuple[str, str]]:
+    """Return pairs of programs and their first words."""
+    return frozenset((program, word) for program, *words in map(str.split, rows.split("|")) for word in words)
+
+
+_LOOKS_BY = _table(
+    """git status log diff show branch remote blame ls-files rev-parse describe grep config add commit push tag fetch |
+    docker ps logs images inspect info version | kubectl get describe logs | systemctl status | brew list info |
+    npm ls view outdated audit why | pnpm ls list why | yarn list why info | pip list show freeze check |
+    poetry show check | cargo tree metadata | go list version env"""
+)
+# Files themselves, or the list of what a project depends on.
+_EDITS_BY = _table(
+    """git apply am checkout restore stash reset revert merge rebase cherry-pick pull switch mv rm clean | bundle add |
+    cargo add remove fix | go get mod fix | poetry add remove update lock | uv add remove lock | dotnet add remove |
+    composer require remove update | yarn add remove up | pnpm add remove update | npm uninstall remove update |
+    bun add remove"""
+)
+# Package managers whose `install` with a name adds it to that list; what runs code that is given with the call.
+_ADDERS = frozenset((program, word) for program in ("npm", "pnpm", "bun") for word in ("i", "install"))
+_SCRATCH = re.compile(r"(?:python[\d.]*|node|ruby|perl|php|deno|bun|psql|sqlite3|mysql)$")
+_WRITING = re.compile(r"open\(|write|unlink|rename", re.IGNORECASE)
+# A file of settings that is copied from an example is none that is tracked.
+_EXAMPLE = re.compile(r"example|sample|template|\.dist|\.env")
+# Words of what makes something ready, of what only checks, and programs whose targets may be anything.
+_PREPARES = re.compile(
+    r"(?:up|use|ci|i|gen|add|cp|rm|ln|mkdir|allow|\w*(?:instal|init|migrat|generat|build|compil|start|restor|sync|login|auth"
+    r"|pull|fetch|download|updat|upgrad|setup|bootstrap|creat|prepar|seed|link|trust|enabl|clean|reset|prun|daemon|server"
+    r"|load|import|provision|deploy|apply|activat|select|submodule|register|unlock)\w*)$"
+)
+_CHECKS = re.compile(r"(?:\w*(?:test|lint|check|spec|cover|verif)\w*|mypy|tsc|ruff|vet|clippy|tox|smoke|e2e)$")
+_BY_TARGET = frozenset("make just task rake invoke mage".split())
+# What may stand before a program that is the same program then.
+_RUNNERS = frozenset(
+    "uv poetry pipenv pdm hatch bundle npx pnpm yarn bunx python python3 run exec -m dlx mise --".split()
+)
+_ASSIGNED = re.compile(r"(?!\w*SKIP)[A-Za-z_]\w*=")
+# Options that only show more or less, and those that check less, do less, wait longer or work elsewhere.
+_SHOWING = re.compile(
+    r"-v+$|-[qsxl]$|-rA$|--(?:verbose|quiet|silent|tb|(?:no-)?colou?r|debug|trace|stacktrace|info|log-level|progress|plain"
+    r"|reporter|show|full-trace|backtrace|maxfail|bail|no-header)"
+)
+_EVADING = re.compile(
+    r"-[kmtC]$|-run$|--?(?:\w+-)*(?:verify|force|exit-zero|D?skip\w*|passWithNoTests|allow|ignore|exclude|only|grep|filter"
+    r"|deselect|lf|ff|last-failed|testNamePattern|Dtest|tests?|dry-run|check|directory|prefix|cwd|chdir|dir|project"
+    r"|manifest-path|rootdir|retr\w*|timeout|parallel)(?:-\w+)*$"
+)
+# Outputs that tell of a network, of who waits no longer, of a command that did not run, and of one that still runs.
+_PASSING = re.compile(
+    r"\bE(?:TIMEDOUT|CONNRESET|NOTFOUND|AI_AGAIN)\b|resolve host|getaddrinfo|name resolution|time(?:d|s)?[ -]?out"
+    r"|(?:HTTP|status|error)\D{0,12}(?:429|50[234])\b|rate limit|too many requests|connection reset|socket hang up"
+    r"|network (?:error|is unreachable)|TLS handshake|KeyboardInterrupt|interrupted|doesn't want to proceed"
+    r"|requires approval|permission to use",
+    re.IGNORECASE,
+)
+_RUNNING = re.compile(r"running (?:in (?:the )?background|with session)")
+_HOMES = re.compile(r"(?:^|[\s=:'\"])(?:~|\$\{?HOME\b|/root\b|/home/|/Users/)|[A-Z]:\\Users", re.IGNORECASE)
+# How Codex has a shell run a command, and what shows less of its output.
+_SHELL = re.compile(r"^(?:/bin/)?(?:bash|zsh|sh) -l?c\s+")
+_UNSEEN, _CUT = re.compile(r"\s*(?:2>&1|[12&]?>\s*/dev/null)"), re.compile(r"\s*\|\s*(?:tail|head)(?:\s+-?\w+)*\s*$")
+
+
+class _Run:
+    """A command that ran: its words, where, how a lesson tells of it, and how it ended (None: nobody can tell)."""
+
+    def __init__(self, event: Event, root: str) -> None:
+        line = _UNSEEN.sub("", _SHELL.sub("", event.text.strip()))
+        told, folder = _CUT.sub("", line), os.path.normpath(event.folder or root)
+        self.cut = told != line
+        # A text that is so long is a program, which may write files.
+        self.does = _EDITS if len(told) > _READ else max(map(_does, commands(told)), default=_LOOKS)
+        self.well: bool | None = None
+        self.passing = False
+        # What was done since it failed.
+        self.since: list[_Run] = []
+        words, where = [] if self.does == _EDITS else _words(told), os.path.relpath(folder, root)
+        while words[:1] == ["cd"] and words[2:3] == ["&&"]:
+            folder, words = os.path.normpath(os.path.join(folder, words[1])), words[3:]
+        self.folder, self.words = folder, [word for word in words if not _SHOWING.match(word)]
+        told = re.sub(rf"{re.escape(root)}/?(?=$|[\w.\s'\":])", lambda at: "" if at[0][-1] == "/" else ".", told)
+        told = f"`{told}`{'' if where == '.' else f' in {where}'}"
+        private = where.startswith("..") or _HOMES.search(told[1:])
+        self.name = told if self.words and not private and len(told) <= _LONGEST else ""
+
+    def end(self, result: Event) -> None:
+        """Take in how it ended."""
+        unknown = (self.cut and result.well) or _RUNNING.search(result.text)
+        self.well = None if unknown else result.well
+        self.passing = bool(_PASSING.search(result.text[-_READ:]))
+
+    def same(self, other: "_Run") -> bool:
+        """Whether it is another run of the same."""
+        return (self.folder, self.words) == (other.folder, other.words)
+
+    @property
+    def mends(self) -> bool:
+        """Whether it may have: it says that it makes something ready, or what it does nobody can tell."""
+        pieces = [piece for word in self.words for piece in re.findall(r"[a-z0-9]+", word.lower())]
+        if not pieces or any(map(_PREPARES.match, pieces)):
+            return True
+        program = self.words[0]
+        return not any(map(_CHECKS.match, pieces)) and ("/" in program or base(program) in _BY_TARGET)
+
+
+def _does(command: Command) -> int:
+    words = [word for word in command.words if not _ASSIGNED.match(word)] or [""]
+    program, rest = base(words[0]), words[1:]
+    named, options = [word for word in rest if word[:1] != "-"], {word for word in rest if word[:1] == "-"}
+    does = (program, named[0] if named else "")
+    scratch = bool(_SCRATCH.match(program) and {"-c", "-e", "-"}.intersection(rest))
+    if (
+        any(word[:1] == REDIRECTION and (">" in word or "<<" in word) for word in rest)
+        or (program in _EDITORS and not (program == "cp" and any(map(_EXAMPLE.search, named))))
+        or (program in {"sed", "perl"} and any(word.startswith("-i") for word in options))
+        or (does in _ADDERS and named[1:] and not options & {"-g", "--global"})
+        or does in _EDITS_BY
+        or (_REWRITES.intersection(rest) and "--check" not in options)
+        or (program == "rm" and not any("r" in word.lower() for word in options))
+        or (scratch and any(map(_WRITING.search, rest)))
+    ):
+        return _EDITS
+    looks = scratch or program in _LOOKERS or does in _LOOKS_BY or options & {"--help", "--version"}
+    return _LOOKS if looks else _ACTS
+
+
+def _words(line: str) -> list[str]:
+    """Return the words of commands that nothing but && joins, none where anything else does."""
+    if "\n" in line or "`" in line:
+        return []
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        return []
+    return [] if any(word and word != "&&" and not word.strip("();<>|&") for word in words) else words
+
+
+def lessons(events: Iterable[Event], root: str) -> Iterator[str]:
+    """Yield the lessons of a session in the repository at `root`, without secrets, each once and as soon as it ends."""
+    failed: list[_Run] = []
+    flaky: list[_Run] = []
+    told: set[str] = set()
+    for run in _runs(events, root):
+        if run is None or run.does == _EDITS:
+            failed = []
+        elif run.does == _ACTS:
+            if run.well:
+                lesson, over = _learned(run, failed)
+                flaky += [run] * (not lesson and any(one.same(run) and not one.since for one in over))
+                failed = [one for one in failed if one not in over]
+                if lesson and lesson not in told and not any(map(run.same, flaky)):
+                    told.add(lesson)
+                    yield screened(lesson)
+            elif run.well is False:
+                failed = [one for one in failed if not one.same(run)]
+                failed = [*failed, run][-_OPEN:] if run.name and not run.passing else failed
+            if run.well is not False and run.mends:
+                for one in failed:
+                    one.since.append(run)
+
+
+def _runs(events: Iterable[Event], root: str) -> Iterator[_Run | None]:
+    """Yield commands as they end, and None for each edit and each word of the user."""
+    begun: dict[str, _Run] = {}
+    for event in events:
+        if event.kind == "run":
+            begun[event.id] = _Run(event, root)
+        elif event.kind == "result" and (run := begun.pop(event.id, None)):
+            run.end(event)
+            yield run
+        elif event.kind in {"edit", "user", "other"}:
+            yield None
+
+
+def _learned(run: _Run, failed: Sequence[_Run]) -> tuple[str, list[_Run]]:
+    """Return what the success of a command teaches, '' for nothing, and the failures that are over with it."""
+    here = [one for one in failed if one.folder == run.folder]
+    for one in here:
+        if one.same(run):
+            mended = list(dict.fromkeys(other.name for other in one.since))
+            clear = all(mended) and 0 < len(mended) <= _MENDERS
+            ran = f"{' and then '.join(mended)} {'were' if mended[1:] else 'was'} run"
+            return f"{one.name} failed until {ran}." if clear else "", [one]
+        if not one.since and run.name and _same_otherwise(one.words, run.words):
+            return f"{one.name} failed; {run.name} worked.", [other for other in here if other.words[0] == one.words[0]]
+    return "", []
+
+
+def _same_otherwise(before: list[str], after: list[str]) -> bool:
+    """Whether two calls differ in how the same is done alone: in variables, what runs the program, or options."""
+    if before[0] == "git":  # what its options change is seldom how alone
+        return False
+    bare = [word for word in after if word in before or not _ASSIGNED.match(word)]
+    if bare[-len(before) :] == before:
+        return bare != after or _RUNNERS.issuperset(bare[: -len(before)])
+    gone, new = _options(before, after), _options(after, before)
+    if gone is None or new is None or before[0] != bare[0]:
+        return False
+    long = [word for word in gone if word[:2] == "--"]
+    slip = any(similar(word, long) for word in new if word[:2] == "--" and "=" not in word)
+    return not slip and not any(_EVADING.match(word.partition("=")[0]) for word in (*gone, *new))
+
+
+def _options(words: Sequence[str], others: Sequence[str]) -> list[str] | None:
+    """Return the options and their values that only the first of two calls has, None where it has other words too."""
+    found, left = list[str](), list(others)
+    for last, word in pairwise(["", *words]):
+        if word in left:
+            left.remove(word)
+            continue
+        # A value of an option that the other has not, or has with another value.
+        other = others[others.index(last) + 1 :][:1] if last[:1] == "-" and last in others else []
+        value = last in found and last[:1] == "-" and "=" not in last
+        if word == "--" or not (word[:1] == "-" or value or (other and other[0] not in words)):
+            return None
+        found.append(word)
+    return found
