@@ -39,7 +39,7 @@ Waiting = tuple[str, int, int]
 NOTHING = "not waiting"
 # What may be answered to each that is walked through, and what an empty line means.
 _ANSWERS = {"a": "approve", "e": "edit", "r": "reject", "s": "skip", "q": "quit"}
-_OF_TWO = {"y": "yes", "n": "no", "e": "edit", "s": "skip", "q": "quit"}
+_OF_TWO = {"y": "yes", "n": "no", "b": "both hold", "e": "edit", "s": "skip", "q": "quit"}
 _REPLACES, _STAYS = "Does the newer replace the older?", "Does the older stay as it is?"
 _WHOLE = 500
 # What the other side is to what waits, by the name it has.
@@ -146,6 +146,13 @@ def reject(place: Place, ids: Sequence[str]) -> Records:
     return _decided(place, ids, "review reject", _Desk.reject)
 
 
+@review.verb(shows=_decisions, asks=lambda place, ids: _ask(place, ids, "Shall both hold?"))
+@ids_argument
+def both(place: Place, ids: Sequence[str]) -> Records:
+    """Say that both hold, of a memory and what contradicts or maybe replaces it: neither ends the other."""
+    return _decided(place, ids, "review both", _Desk.both)
+
+
 def _asks_edit(place: Place, id_: str, text: str) -> None:
     _editable(place, id_, text)
     _ask(place, (id_,), "Put your text in its place?")
@@ -172,9 +179,13 @@ def each(place: Place) -> None:
             said = choose("What holds instead:", None)
             say(f"queued as {short(edited(place, record['uid'], said), note=True)}" if said else "left as it is")
         elif answer != "skip":
-            _decisions((approve if answer in {"approve", "yes"} else reject)(place, [record["uid"]]))
+            _decisions(_DECIDES[answer](place, [record["uid"]]))
     if not records:
         say("nothing waits for review")
+
+
+# What answers a question that `each` asks.
+_DECIDES = {"approve": approve, "yes": approve, "reject": reject, "no": reject, "both hold": both}
 
 
 def _waits(record: dict[str, Any]) -> str:
@@ -246,6 +257,20 @@ class _Desk:
         self.unit.forget(refused, self.now)
         holds = "holds" if stands else "holds again"
         return f"{holds}, {self._uid(other)[:8]} rejected" if other else "rejected"
+
+    def both(self, one: Waiting) -> str:
+        """Let a memory and what contradicts or maybe replaces it hold, and say it."""
+        kind, memory, other = one
+        if not other:
+            return NOTHING
+        if not self._current(memory):
+            self.unit.reinstate(memory, self.now)
+            self.unit.renew([memory])
+        self.unit.accord(other, memory, self.now)
+        self.unit.keep(memory, self.now)
+        if kind == CONTRADICTED:
+            self._bear_out(other)
+        return f"both hold, it and {self._uid(other)[:8]}"
 
     def _take_over(self, old: int, new: int) -> None:
         """Have what takes the place of what holds everywhere hold there too."""

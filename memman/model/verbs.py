@@ -95,6 +95,7 @@ ASKED = {
     "purge": "except with --dry-run",
     "repair": "",
     "review approve": "",
+    "review both": "",
     "review edit": "",
     "review reject": "",
     "rule add": "",

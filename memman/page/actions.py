@@ -97,6 +97,12 @@ def reject(place: Place, values: Values) -> Done:
     return _decided(done, uid, other["uid"] if other else uid)
 
 
+def both(place: Place, values: Values) -> Done:
+    """Say that both of two memories hold."""
+    uid = _one(values, "id")
+    return Done(f"{uid[:SHORT_ID]} {review.both(place, [uid])[0]['done']}")
+
+
 def _decided(done: str, uid: str, gone: str) -> Done:
     """Say what was decided of a memory, and how to bring back the one that is gone by it."""
     says, word = f"{uid[:SHORT_ID]} {done}", done.split()
@@ -126,6 +132,7 @@ ACTIONS: dict[str, Callable[[Place, Values], Done]] = {
     "correct": correct,
     "undo": take_back,
     "approve": approve,
+    "both": both,
     "reject": reject,
 }
 # What a script may do with its token; all else is a person's to decide.

@@ -299,7 +299,8 @@ def _case(one: Mapping[str, Any]) -> Html:
     sides = [_side("Older" if other else "", older, one), _side("Newer", newer, other) if other else ""]
     why = "Asked because it is " + ": ".join(filter(None, (one["kind"], one["why"])))
     pair = el("div", sides, class_="pair" if other else "")
-    done = buttons(one["uid"], "/decide", ("approve", yes, {}), ("reject", no, {}))
+    between = [("both", "Both hold", {})] if one["kind"] == inbox.CONTRADICTED else []
+    done = buttons(one["uid"], "/decide", ("approve", yes, {}), *between, ("reject", no, {}))
     return el("section", el("h2", asks), pair, el("p", why, class_="about"), done, class_="case")
 
 

@@ -74,6 +74,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "replace": ("{memory}", "Billing is deployed to Render."),
     "review all": (),
     "review approve": ("{review}",),
+    "review both": ("{waiting}",),
     "review edit": ("{waiting}", "--text", "Billing goes to Render."),
     "review list": (),
     "review reject": ("{review}",),

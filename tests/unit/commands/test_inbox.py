@@ -1,6 +1,7 @@
 """One place for what waits for a person: unconfirmed notes, contradictions, what turns leave; decided one by one."""
 
 import json
+import re
 
 import pytest
 
@@ -137,18 +138,23 @@ def test_a_contradiction_shows_both_sides(contradicted):
 
 @pytest.mark.parametrize(
     ("verb", "left"),
-    [("approve", {NPM: "superseded", PNPM: "current"}), ("reject", {NPM: "current", PNPM: "forgotten"})],
+    [
+        ("approve", {NPM: "superseded", PNPM: "current"}),
+        ("reject", {NPM: "current", PNPM: "forgotten"}),
+        ("both", {NPM: "current", PNPM: "current"}),
+    ],
 )
 @pytest.mark.parametrize("made", ["contradicted", "replaced"])
 def test_a_contradiction_is_settled_either_way(request, made, verb, left):
-    """Approved, the agent's note holds, confirmed; rejected, what the user said holds, and is found."""
+    """Approved, the agent's note holds, confirmed; rejected, what the user said holds, and is found; or both do."""
     box, old = request.getfixturevalue(made)
     box.memman("review", verb, old)
     assert statuses(box) == left
     assert waiting(box) == []
-    (current,) = [text for text, status in left.items() if status == "current"]
-    assert current in box.memman("prime").stdout
-    assert current in box.recall("npm package")
+    for current in (text for text, status in left.items() if status == "current"):
+        assert current in box.memman("prime").stdout
+        assert current in box.recall("npm package")
+    assert not {"against", "unconfirmed"} & set(re.split(r"[ ,:]+", box.memman("recall", "npm package").stdout))
 
 
 def test_all_walks_through_what_waits(noted):
