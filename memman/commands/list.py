@@ -267,7 +267,8 @@ def around(
     with looking(place) as (catalogue, queue):
         asked = one_memory(part, catalogue, queue, place.name)
         found = catalogue.around(asked, before, after)
-        there = catalogue.reader.filtered([row for _, row in found], Filters(scopes=scopes_meant(catalogue, scope), history=True))
+        of_scope = Filters(scopes=scopes_meant(catalogue, scope), history=True)
+        there = catalogue.reader.filtered([row for _, row in found], of_scope)
         rows = [row for at, row in found if row == asked or (row in there and _within(at, since, until))]
         if asked not in rows:
             raise UsageError(_hidden(part, catalogue.memories([asked])[0]["status"]))

@@ -26,6 +26,7 @@ from memman.model.text import replaced
 from memman.page import plots
 from memman.page.html import Html, Inside, el, together
 from memman.page.parts import (
+    Button,
     about,
     buttons,
     choices,
@@ -299,7 +300,7 @@ def _case(one: Mapping[str, Any]) -> Html:
     sides = [_side("Older" if other else "", older, one), _side("Newer", newer, other) if other else ""]
     why = "Asked because it is " + ": ".join(filter(None, (one["kind"], one["why"])))
     pair = el("div", sides, class_="pair" if other else "")
-    between = [("both", "Both hold", {})] if one["kind"] == inbox.CONTRADICTED else []
+    between: list[Button] = [("both", "Both hold", {})] if one["kind"] == inbox.CONTRADICTED else []
     done = buttons(one["uid"], "/decide", ("approve", yes, {}), *between, ("reject", no, {}))
     return el("section", el("h2", asks), pair, el("p", why, class_="about"), done, class_="case")
 

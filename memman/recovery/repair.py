@@ -307,10 +307,10 @@ def _passing_over() -> Iterator[None]:
 
 def _read(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any] | None:
     """Return the rows of a query, None where damage is in the way."""
-    found: list[Any] | None = None
+    whole: list[list[Any]] = []
     with _passing_over():
-        found = db.execute(sql, values).fetchall()
-    return found
+        whole.append([*db.execute(sql, values)])
+    return whole[0] if whole else None
 
 
 def _columns(db: apsw.Connection, table: str) -> list[str]:
