@@ -1,57 +1,9 @@
 // memman for OpenClaw: puts what earlier sessions left in front of the model, hands each finished turn to memman's queue.
 // A turn never fails or waits for it: every call has a time limit and every failure means "nothing to say".
-import { spawn } from "node:child_process"
+//= hook.js
 
-const MEMMAN = __MEMMAN__
-const LIMIT_MS = 1500
-// How long a memman that did not answer in time is left alone.
-const REST_MS = 60_000
+const HOST = "openclaw"
 const RUNS_KEPT = 200
-
-let restUntil = 0
-
-/** Runs one hook, without a shell, and resolves with the context it has to add. */
-const hook = (event, payload) =>
-  new Promise((resolve) => {
-    if (Date.now() < restUntil) return resolve("")
-    const child = spawn(MEMMAN, ["hook", event, "--host", "openclaw"], {
-      stdio: ["pipe", "pipe", "ignore"],
-      detached: true,
-    })
-    const end = (said) => {
-      clearTimeout(late)
-      resolve(context(said))
-    }
-    const late = setTimeout(() => {
-      restUntil = Date.now() + REST_MS
-      end("")
-      stop(child)
-    }, LIMIT_MS)
-    let said = ""
-    child.stdout.setEncoding("utf8").on("data", (part) => (said += part))
-    for (const part of [child, child.stdin, child.stdout]) part.on("error", () => end(""))
-    child.on("close", () => end(said))
-    child.stdin.end(JSON.stringify(payload))
-  }).catch(() => "")
-
-/** Ends a program that is late, and what it started. */
-const stop = (child) => {
-  try {
-    child.stdout.destroy()
-    process.kill(-child.pid, "SIGKILL")
-  } catch {
-    // It has ended by itself.
-  }
-}
-
-const context = (said) => {
-  try {
-    const text = JSON.parse(said).hookSpecificOutput.additionalContext
-    return typeof text === "string" ? text : ""
-  } catch {
-    return ""
-  }
-}
 
 /** Only what a person typed to this agent is recalled with and captured, not a heartbeat, a job or a parent agent. */
 const typed = ({ trigger, sessionKey }) => (trigger ?? "user") === "user" && !sessionKey?.includes(":subagent:")
@@ -75,7 +27,7 @@ const prompts = new Map()
 /** Names what a prompt and its reply have in common: some versions number no runs. */
 const turn = ({ runId, sessionId }) => runId ?? sessionId
 
-const send = (event, ctx, fields) => hook(event, { session_id: ctx.sessionId, cwd: ctx.workspaceDir, ...fields })
+const send = (event, ctx, fields) => context(event, { session_id: ctx.sessionId, cwd: ctx.workspaceDir, ...fields })
 
 // OpenClaw keeps nothing of the context in the session's history, so each turn is given all that it needs.
 const before = async (event, ctx) => {
@@ -93,14 +45,6 @@ const after = async (event, ctx) => {
   prompts.delete(turn(ctx))
   const reply = lastReply(event.messages)
   if (prompt && reply) await send("stop", ctx, { prompt, last_assistant_message: reply })
-}
-
-const guarded = (run) => async (event, ctx) => {
-  try {
-    return await run(event, ctx)
-  } catch {
-    // Memory is never worth a failed turn.
-  }
 }
 
 export default {

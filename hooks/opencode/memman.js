@@ -1,62 +1,14 @@
 // memman for opencode: puts what earlier sessions left in front of the model, hands each finished turn to memman's queue.
 // A turn never fails or waits for it: every call has a time limit and every failure means "nothing to say".
-import { spawn } from "node:child_process"
 import { dirname } from "node:path"
+//= hook.js
 
-const MEMMAN = __MEMMAN__
-const LIMIT_MS = 1500
-// How long a memman that did not answer in time is left alone.
-const REST_MS = 60_000
+const HOST = "opencode"
 const SESSIONS_KEPT = 200
 // Characters of the prompts of one turn, the newest.
 const PROMPT_KEPT = 65_536
 const QUOTED = /^"((?:[^"]|(?<=\\)")*)"$/
 const TITLE = /^You are a title generator/
-
-let restUntil = 0
-
-/** Runs one hook, without a shell, and resolves with the context it has to add. */
-const hook = (event, payload) =>
-  new Promise((resolve) => {
-    if (Date.now() < restUntil) return resolve("")
-    const child = spawn(MEMMAN, ["hook", event, "--host", "opencode"], {
-      stdio: ["pipe", "pipe", "ignore"],
-      detached: true,
-    })
-    const end = (said) => {
-      clearTimeout(late)
-      resolve(context(said))
-    }
-    const late = setTimeout(() => {
-      restUntil = Date.now() + REST_MS
-      end("")
-      stop(child)
-    }, LIMIT_MS)
-    let said = ""
-    child.stdout.setEncoding("utf8").on("data", (part) => (said += part))
-    for (const part of [child, child.stdin, child.stdout]) part.on("error", () => end(""))
-    child.on("close", () => end(said))
-    child.stdin.end(JSON.stringify(payload))
-  }).catch(() => "")
-
-/** Ends a program that is late, and what it started. */
-const stop = (child) => {
-  try {
-    child.stdout.destroy()
-    process.kill(-child.pid, "SIGKILL")
-  } catch {
-    // It has ended by itself.
-  }
-}
-
-const context = (said) => {
-  try {
-    const text = JSON.parse(said).hookSpecificOutput.additionalContext
-    return typeof text === "string" ? text : ""
-  } catch {
-    return ""
-  }
-}
 
 /** The user's own words; `opencode run` puts quotes around them, and a backslash before their own. */
 const spoken = (parts) =>
@@ -70,7 +22,7 @@ export const Memman = async ({ directory }) => {
   // Sessions this process saw begin, and the parent of those that are a sub-agent's.
   const begun = new Map()
 
-  const send = (event, id, fields) => hook(event, { session_id: id, cwd: directory, ...fields })
+  const send = (event, id, fields) => context(event, { session_id: id, cwd: directory, ...fields })
   // What an earlier process put in front of the model is not in a session that goes on: it counts as cleared.
   const start = (id, source) =>
     begun.get(id) ? send("subagent-start", id) : send("session-start", id, { source })
@@ -99,7 +51,7 @@ export const Memman = async ({ directory }) => {
     "session.deleted": ({ info }) => sessions.delete(info.id) && begun.delete(info.id),
   }
 
-  return guarded({
+  return guardedAll({
     event: ({ event }) => heard[event.type]?.(event.properties),
 
     "chat.message": async ({ sessionID }, { message, parts }) => {
@@ -139,17 +91,3 @@ export const Memman = async ({ directory }) => {
     },
   })
 }
-
-const guarded = (hooks) =>
-  Object.fromEntries(
-    Object.entries(hooks).map(([name, run]) => [
-      name,
-      async (input, output) => {
-        try {
-          await run(input, output)
-        } catch {
-          // Memory is never worth a failed turn.
-        }
-      },
-    ]),
-  )

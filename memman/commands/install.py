@@ -29,15 +29,23 @@ from memman.config.stores import names
 from memman.hot.prime import knows
 from memman.integrations import codex, nanoclaw, openclaw
 from memman.integrations import reach as reaching
-from memman.integrations.install_record import InstallRecord
-from memman.integrations.installer import Step, locked, plan, wire
+from memman.integrations.clients import ALL, TARGETS, chosen
+from memman.integrations.installer import (
+    InstallRecord,
+    Step,
+    Undo,
+    entries,
+    leave_folders,
+    locked,
+    plan,
+    plan_undo,
+    undo,
+    wire,
+)
 from memman.integrations.reach import Reach, reach
 from memman.integrations.reach import lay as lay_command
-from memman.integrations.state import strangers, switched_off
+from memman.integrations.state import switched_off
 from memman.integrations.target import File, Target, Wiring
-from memman.integrations.targets import ALL, TARGETS, chosen, targets
-from memman.integrations.uninstaller import Undo, entries, leave_folders, undo
-from memman.integrations.uninstaller import plan as undo_plan
 from memman.llm.agent.clients import CLIENTS
 from memman.llm.agent.offer import here, sentence
 from memman.llm.agent.program import find
@@ -238,9 +246,6 @@ class Work:
                 planned += [(target, step.file) for step in steps]
                 for step in steps:
                     _say(self, target, step)
-                for command in strangers(target):
-                    said = f"{command!r} is a hook that calls memman too; it was kept: remove it by hand"
-                    self.say(f"{target.name}: {said}")
         self.tell(setup.plan(self.data))
         if not targets:
             self.say("no agent was found on this machine; `memman install --target NAME` sets one up anyway")
@@ -304,8 +309,7 @@ def _say(work: Work, target: Target, step: Step) -> None:
     link = os.path.realpath(path)
     behind = f", a link to {link}" if os.path.islink(path) else ""
     kept = "" if step.base is None else f"; the original is kept in {work.data}/backups/settings"
-    instead = f"; replaces calls of {', '.join(step.replaced)}" if step.replaced else ""
-    work.say(f"{target.name}: {step.verb} {path}{behind} ({step.file.what}){instead}{kept}")
+    work.say(f"{target.name}: {step.verb} {path}{behind} ({step.file.what}){kept}")
 
 
 # What install asks a person on a terminal, and what it takes from the shell: the model provider and its key.
@@ -426,7 +430,7 @@ def _typed(question: str, name: str, *, hide: bool = False) -> str:
 def _picked(names: tuple[str, ...]) -> tuple[list[Target], bool]:
     """Return the agents that are undone, and whether all of memman is."""
     whole = not names or ALL in names
-    return (targets() if whole else [TARGETS[name] for name in TARGETS if name in names]), whole
+    return [target for name, target in TARGETS.items() if whole or name in names], whole
 
 
 @verb(store=False)
@@ -482,7 +486,7 @@ def _plan_undo(work: Work, picked: list[Target], wiring: Wiring, *, whole: bool)
     manifest = InstallRecord(work.data)
     for entry in entries(manifest, picked, wiring):
         with work.trying():
-            _say_undo(work, undo_plan(manifest, entry))
+            _say_undo(work, plan_undo(manifest, entry))
     if whole and os.path.exists(launcher_path(work.data)):
         kept = f" and {kept_path(work.data)}" * os.path.isdir(kept_path(work.data))
         work.say(f"remove the scheduler's units and {launcher_path(work.data)}{kept}")

@@ -13,10 +13,10 @@ from memman.config.places import read_file
 from memman.config.schedule import NOBODY, Schedule
 from memman.doctor.finding import Context, Finding, fail, skipped, sound, warn
 from memman.integrations import claude_code, codex, openclaw
+from memman.integrations.clients import TARGETS, chosen
 from memman.integrations.reach import Shell, reach, run, shells
 from memman.integrations.state import drift, installed, switched_off, unreadable
 from memman.integrations.target import Target, look
-from memman.integrations.targets import TARGETS, chosen, targets
 from memman.scheduler.command import ask
 
 _MANAGED = (
@@ -49,7 +49,7 @@ def launcher(context: Context) -> Iterator[Finding]:
 
 
 def _wired(context: Context) -> list[Target]:
-    return [target for target in targets() if installed(target, context.data)]
+    return [target for target in TARGETS.values() if installed(target, context.data)]
 
 
 def _unwired(found: list[Target]) -> Iterator[Finding]:

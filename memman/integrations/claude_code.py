@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from memman.config.command import NAME as MEMMAN
 from memman.config.command import quoted
-from memman.integrations import edits, hook_block, skills, sources
+from memman.integrations import edits, hook_block, sources
 from memman.integrations.mcp_server import Server
 from memman.integrations.target import File, Target, Wiring, look, under
 from memman.model.verbs import AGENT_VERBS, ALLOWED
@@ -75,7 +75,7 @@ def _files(wiring: Wiring) -> list[File]:
         what += f", replacing {', '.join(wide)}"
     files = [File(_settings(), FORM, what, lambda text: _put(text or "", block, granted))]
     if block:
-        files += skills.below(home() + "/skills", wiring)
+        files += sources.skills_below(home() + "/skills", wiring)
     return files
 
 

@@ -1,7 +1,6 @@
 """Our entries among the hooks of a settings file: `{"hooks": {EVENT: [{"matcher": …, "hooks": [HANDLER, …]}, …]}}`."""
 
 import os
-import re
 import shlex
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,18 +15,6 @@ _ADDED = ("exec", "2>/dev/null")
 # What stands behind it for Copilot CLI, which takes that error for a refusal of the command.
 _BEHIND = " || :"
 _KEY = "hooks"
-EVENTS = (
-    "session-start",
-    "user-prompt",
-    "pre-tool",
-    "pre-command",
-    "subagent-start",
-    "stop",
-    "pre-compact",
-    "post-compact",
-    "session-end",
-)
-_BETWEEN_WORDS = re.compile(r"[\s'\"`();|&<>=]+")
 
 
 def program(command: object) -> str:
@@ -48,22 +35,9 @@ def ours(command: object, launcher: str = "") -> bool:
     return bool(called) and (not launcher or os.path.realpath(called) == os.path.realpath(launcher))
 
 
-def event(command: object) -> str:
-    """Return the event that a hook's command hands to some memman, however it is written; '' for other commands."""
-    words = _BETWEEN_WORDS.split(command) if isinstance(command, str) else []
-    if "hook" not in words or not any(os.path.basename(word) == "memman" for word in words):
-        return ""
-    return next((word for word in words if word in EVENTS), "")
-
-
 def commands(hooks: object) -> list[str]:
     """Return the commands, among the hooks of a parsed settings file, that are plain calls of some memman."""
-    return [command for command in calls(hooks) if ours(command)]
-
-
-def calls(hooks: object) -> list[str]:
-    """Return the commands among the hooks of a parsed settings file that call some memman, however written."""
-    return [handler["command"] for *_, handler in _handlers(hooks, event)]
+    return [handler["command"] for *_, handler in _handlers(hooks, ours)]
 
 
 def put(text: str, block: Block) -> str:

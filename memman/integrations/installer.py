@@ -1,11 +1,20 @@
-"""Wires agents: every file is planned first, then its original put aside, then written."""
+"""Wires agents and undoes that: every file is planned first, then its original put aside, then written.
 
+What was done stands in `install.json`, the original bytes beside it. Undone, a file gets these where nobody else wrote
+since; from any other only our part is taken out.
+"""
+
+import json
 import os
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from dataclasses import asdict, dataclass, field
 
+from memman import __version__
 from memman.config.launcher import launcher_path
-from memman.integrations import own_part
+from memman.config.places import make_folder, read_file, write_file
+from memman.integrations import claude_code, codex, edits, hook_block, mcp_server, openclaw, rules_block, sources, toml
 from memman.integrations.edits import CannotEdit
 from memman.integrations.files import (
     check_writable,
@@ -17,26 +26,119 @@ from memman.integrations.files import (
     missing_folders,
     swap,
 )
-from memman.integrations.install_record import Entry, InstallRecord
-from memman.integrations.target import LAID, File, Target
+from memman.integrations.target import LAID, File, Target, Wiring
 from memman.locks import alone
-from memman.model.errors import BadConfig, Busy
+from memman.model.errors import BadConfig, Busy, CannotWrite, MemmanError
+from memman.model.objects import parsed
 
 TRIES = 5  # times a file is read again because another program wrote it meanwhile
+_DIGITS = 12  # of a fingerprint, in the name of a backup
+# Folders that have our name.
+_OWN = ("memman", "add-memman", *sources.COMMANDS)
+# Form -> what takes our part out: (the text, that before us, None where it is not known, the launcher) -> the rest
+_TAKES: dict[str, Callable[[str, str | None, str], str]] = {
+    claude_code.FORM: claude_code.take,
+    codex.JSON_FORM: lambda text, original, launcher: hook_block.take(
+        mcp_server.take(text, original, launcher), original, launcher
+    ),
+    mcp_server.FORM: mcp_server.take,
+    codex.TOML_FORM: lambda text, _, launcher: codex.take(text, launcher),
+    openclaw.FORM: lambda text, original, _: openclaw.take(text, original),
+    rules_block.FORM: lambda text, *_: rules_block.take(text),
+}
+# What reads a form that is not JSON.
+_READERS: dict[str, Callable[[str], object]] = {codex.TOML_FORM: toml.read, rules_block.FORM: str}
+# How a text names a launcher.
+_LAUNCHER = re.compile(rf"(/[^\"'`\\\n]*?{re.escape(launcher_path(''))})\b")
+
+
+def manifest_path(data: str) -> str:
+    """Return the path of the manifest."""
+    return data + "/install.json"
+
+
+@dataclass(slots=True)
+class Entry:
+    """One file: its fingerprint before us ('' for no file), where that is kept, and every state we gave it."""
+
+    path: str
+    form: str
+    targets: list[str]
+    original: str = ""
+    backup: str = ""
+    ours: list[str] = field(default_factory=list)
+
+    def known(self, fingerprint: str) -> bool:
+        """Whether the file is as we found it or as we left it."""
+        return fingerprint == self.original or fingerprint in self.ours
+
+
+class InstallRecord:
+    """The entries by path, the folders that we made, and the agents that are told of our MCP server."""
+
+    def __init__(self, data: str) -> None:
+        self.data = data
+        self.entries: dict[str, Entry] = {}
+        self.folders: list[str] = []
+        self.served: list[str] = []
+        said = parsed(read_file(manifest_path(data))) or {}
+        try:
+            known = Entry.__slots__
+            entries = [{name: held[name] for name in known if name in held} for held in said.get("files", [])]
+            self.entries = {held["path"]: Entry(**held) for held in entries}
+            self.folders = [str(folder) for folder in said.get("folders", [])]
+            self.served = [str(name) for name in said.get("served", [])]
+        except (TypeError, KeyError, AttributeError):
+            self.entries = {}
+
+    def save(self) -> None:
+        """Write the manifest, or remove it when there is nothing left to undo. Raises CannotWrite."""
+        path = manifest_path(self.data)
+        if not self.entries and not self.folders:
+            if os.path.exists(path):
+                os.unlink(path)
+            return
+        record = {
+            "version": __version__,
+            "launcher": launcher_path(self.data),
+            "folders": self.folders,
+            "served": self.served,
+            "files": [asdict(entry) for entry in self.entries.values()],
+        }
+        text = json.dumps(record, indent=2) + "\n"
+        if read_file(path) != text:
+            write_file(path, text)
+
+    def keep(self, path: str, held: bytes) -> str:
+        """Put bytes aside and return where. The name follows from them: the same bytes are kept once."""
+        folder = self.data + "/backups/settings"
+        backup = f"{folder}/{digest(held)[:_DIGITS]}-{os.path.basename(path)}"
+        make_folder(folder)
+        if content(backup) != held and not swap(backup, content(backup), held):
+            raise CannotWrite(f"{backup} is being changed by another program")
+        return backup
+
+    def original(self, entry: Entry) -> tuple[bool, bytes | None]:
+        """Return whether the original is known, and its bytes."""
+        if not entry.original:
+            return True, None
+        held = content(entry.backup) if entry.backup else None
+        return digest(held) == entry.original, held
+
+    def text(self, entry: Entry | None) -> str | None:
+        """Return the original as text, '' where there was no file, None where it is not known. Raises CannotEdit."""
+        sound, held = self.original(entry) if entry else (False, None)
+        return (decoded(held) or "") if sound else None
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is to happen to one file: `before` and `after` are its bytes, `base` those that uninstall brings back.
-
-    `replaced` are other memmans that the file calls now, and will not call then.
-    """
+    """What is to happen to one file: `before` and `after` are its bytes, `base` those that uninstall brings back."""
 
     file: File
     before: bytes | None
     after: bytes | None
     base: bytes | None
-    replaced: tuple[str, ...] = ()
 
     @property
     def verb(self) -> str:
@@ -55,16 +157,14 @@ def plan(manifest: InstallRecord, file: File) -> Step:
         text = file.put(decoded(before))
         if before not in {encoded(text), source}:
             text = file.put(decoded(source))
-        own_part.check(file.form, text)
+        if text is not None and file.form in _TAKES:
+            _READERS.get(file.form, edits.read)(text)
         after = encoded(text)
-        called = own_part.called(file.form, decoded(before) or "")
     except CannotEdit as error:
         raise BadConfig(f"{file.path}: {error}; the file was not changed") from error
-    if before == after:
-        return Step(file, before, after, base)
-    check_writable(file.path)
-    own = os.path.realpath(launcher_path(manifest.data))
-    return Step(file, before, after, base, tuple(one for one in called if os.path.realpath(one) != own))
+    if before != after:
+        check_writable(file.path)
+    return Step(file, before, after, base)
 
 
 def wire(manifest: InstallRecord, target: Target, file: File) -> Step:
@@ -95,7 +195,7 @@ def _base(
     text = decoded(before) or ""
     if entry is None and launcher_path(manifest.data) not in text:
         return before, before
-    return encoded(own_part.take(file.form, text, manifest.text(entry), launcher_path(manifest.data))), before
+    return encoded(_take(file.form, text, manifest.text(entry), launcher_path(manifest.data))), before
 
 
 def _record(manifest: InstallRecord, target: Target, step: Step) -> None:
@@ -121,3 +221,160 @@ def _record(manifest: InstallRecord, target: Target, step: Step) -> None:
 def locked(data: str) -> AbstractContextManager[None]:
     """Hold the lock of installing and uninstalling, or raise Busy at once."""
     return alone(data, "install.lock", "another install or uninstall is running")
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """What is to happen to one file, and what has to be said of it."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    saved: bytes | None = None
+    said: str = ""
+
+    @property
+    def verb(self) -> str:
+        """Return the word for it, '' where nothing is to be done."""
+        if self.before == self.after:
+            return "leave" if self.said else ""
+        return "remove" if self.after is None else "restore" if not self.said else "change"
+
+
+def entries(manifest: InstallRecord, targets: list[Target], wiring: Wiring) -> list[Entry]:
+    """Return what there is to undo for `targets`, the last made first; what the manifest lost is looked for."""
+    names = {target.name for target in targets}
+    known = [entry for entry in manifest.entries.values() if names & set(entry.targets)]
+    files = [(target, file) for target in targets for file in _files(target, wiring)]
+    alone = not any(_named(_text(file.path) or "") - {wiring.launcher} for _, file in files)
+    lost = [
+        Entry(file.path, file.form, [target.name])
+        for target, file in files
+        if file.path not in manifest.entries and _is_ours(file, wiring, alone=alone)
+    ]
+    return known[::-1] + lost[::-1]
+
+
+def plan_undo(manifest: InstallRecord, entry: Entry) -> Undo:
+    """Work out how one file is undone. Raises BadConfig where it cannot be."""
+    before = content(entry.path)
+    recorded = manifest.entries.get(entry.path)
+    sound, original = manifest.original(recorded) if recorded else (False, None)
+    original = _without_gone(entry.form, original)
+    if before is None or (sound and entry.known(digest(before))):
+        return Undo(entry.path, before, None if before is None else original)
+    if entry.form == LAID:
+        if _named(decoded(before) or "") - {launcher_path(manifest.data)}:
+            return Undo(entry.path, before, before, said="it works for another memman now")
+        said = "it was changed since it was laid down; that version is kept among the backups" if recorded else ""
+        return Undo(entry.path, before, original, saved=before, said=said)
+    try:
+        first = (decoded(original) or "") if sound else None
+        left = encoded(_take(entry.form, decoded(before) or "", first, launcher_path(manifest.data)))
+    except CannotEdit as error:
+        why = "the file was not changed, take memman's entries out by hand"
+        raise BadConfig(f"{entry.path}: {error}; {why}") from error
+    kept = f"; the original is in {entry.backup}" if entry.backup else ""
+    return Undo(entry.path, before, left, said=f"changed since: only memman's entries are taken out{kept}")
+
+
+def _without_gone(form: str, held: bytes | None) -> bytes | None:
+    """Return the original without the work of another memman whose launcher is gone by now."""
+    try:
+        text = decoded(held) or ""
+        return held if all(map(os.path.exists, _named(text))) else encoded(_take(form, text, None))
+    except CannotEdit:
+        return held
+
+
+def undo(manifest: InstallRecord, entry: Entry, names: set[str]) -> Undo:
+    """Undo one file for the targets called `names`. Raises BadConfig, CannotWrite, Busy."""
+    manifest.served = [name for name in manifest.served if name not in names]
+    left = [name for name in entry.targets if name not in names]
+    if left:
+        entry.targets = left
+        manifest.save()
+        return Undo(entry.path, None, None)
+    clear_draft(entry.path)
+    for _ in range(TRIES):
+        step = plan_undo(manifest, entry)
+        if step.saved is not None:
+            manifest.keep(entry.path, step.saved)
+        if step.before == step.after or swap(entry.path, step.before, step.after):
+            if step.before is not None and step.after is None:
+                _leave_own(os.path.dirname(entry.path))
+            manifest.entries.pop(entry.path, None)
+            manifest.save()
+            return step
+    raise Busy(f"{entry.path} is being changed by another program; try again")
+
+
+def leave_folders(manifest: InstallRecord) -> None:
+    """Remove the folders that we made and nobody uses."""
+    for folder in sorted(manifest.folders, key=len, reverse=True):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            if os.path.isdir(folder) and manifest.entries:
+                continue
+        manifest.folders.remove(folder)
+    manifest.save()
+
+
+def _leave_own(folder: str) -> None:
+    """Remove a folder that has our name, where nothing is left in it."""
+    if os.path.basename(folder) in _OWN:
+        with suppress(OSError):
+            os.rmdir(folder)
+
+
+def _files(target: Target, wiring: Wiring) -> list[File]:
+    try:
+        return target.files(wiring)
+    except (MemmanError, CannotEdit, OSError):
+        return []
+
+
+def _text(path: str) -> str | None:
+    try:
+        return decoded(content(path))
+    except (CannotEdit, MemmanError):
+        return None
+
+
+def _is_ours(file: File, wiring: Wiring, *, alone: bool) -> bool:
+    """Whether a file is our work: it names our launcher, or where no other memman is about could be of any."""
+    text = _text(file.path)
+    if text is None:
+        return False
+    named = wiring.launcher in text
+    try:
+        if file.form == LAID:
+            return named or (alone and text == file.put(None))
+        unnamed = openclaw.entered(text) if file.form == openclaw.FORM else file.form == rules_block.FORM
+        return (named or (alone and unnamed)) and _take(file.form, text, None, wiring.launcher) != text
+    except CannotEdit:
+        return False
+
+
+def _named(text: str) -> set[str]:
+    """Return every launcher that a text names."""
+    return {*_LAUNCHER.findall(text)}
+
+
+def _take(form: str, text: str, original: str | None, launcher: str = "") -> str | None:
+    """Return a text without our part, None where nothing else is left; `original` is None where not known.
+
+    With a `launcher` only hooks that call it are ours. Raises CannotEdit.
+    """
+    if form == LAID or form not in _TAKES:
+        return None
+    left = _TAKES[form](text, original, launcher)
+    return None if not original and left != text and _bare(form, left) else left
+
+
+def _bare(form: str, text: str) -> bool:
+    if form in _READERS:
+        return not text.strip()
+    root = edits.read(text)
+    return root is None or (text.strip("\ufeff \t\r\n") == "{}" and edits.at(text, ()) == {})

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memman.integrations import edits, toml_server
+from memman.integrations import edits, toml
 from memman.integrations.hook_block import prune
-from memman.integrations.toml_server import NAME, WORDS, called, taken
+from memman.integrations.toml import NAME, WORDS, called, taken
 
 FORM = "mcp-json"
 # Where the servers stand in a file of JSON.
@@ -29,7 +29,7 @@ class Server:
     def put(self, text: str, launcher: str) -> str:
         """Have our server in a text; what the user set in it stays. Raises CannotEdit where another has its name."""
         if self.path().endswith(".toml"):
-            return toml_server.put(text, launcher)
+            return toml.serve(text, launcher)
         path = (*self.keys, NAME)
         command = {"command": [launcher, *WORDS]} if self.joined else {"command": launcher, "args": [*WORDS]}
         held = edits.at(text, path)
@@ -45,7 +45,7 @@ class Server:
 
     def take(self, text: str) -> str:
         """Take our server out, whichever memman it starts. Raises CannotEdit."""
-        return toml_server.take(text) if self.path().endswith(".toml") else take(text, None)
+        return toml.unserve(text) if self.path().endswith(".toml") else take(text, None)
 
 
 def take(text: str, original: str | None, launcher: str = "") -> str:
@@ -61,8 +61,3 @@ def ours(entry: object, launcher: str = "") -> bool:
     """Whether an entry starts `launcher` as an MCP server, or where none is named any memman."""
     found = called(entry)
     return bool(found) and (not launcher or os.path.realpath(found) == os.path.realpath(launcher))
-
-
-def programs(text: str) -> list[str]:
-    """Return every memman that the servers in a text of JSON start. Raises CannotEdit."""
-    return [found for keys in _PLACES if (found := called(edits.at(text, (*keys, NAME))))]

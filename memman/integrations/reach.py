@@ -9,7 +9,7 @@ from memman.config.command import NAME, command, command_path, found, quoted
 from memman.config.launcher import launcher_path, moved, program
 from memman.config.places import write_file
 from memman.integrations.files import missing_folders
-from memman.integrations.install_record import InstallRecord
+from memman.integrations.installer import InstallRecord
 from memman.model.errors import CannotWrite
 
 _PATIENCE = 5.0  # seconds for a login shell to read its files

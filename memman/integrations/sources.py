@@ -1,4 +1,4 @@
-"""What install lays down, as it is shipped: packed in the wheel, or beside the package in a checkout."""
+"""What install lays down, as it is shipped, packed in the wheel or beside the package in a checkout; and the skills."""
 
 import json
 import os
@@ -8,11 +8,19 @@ from typing import Any
 import memman
 from memman.config.command import NAME
 from memman.integrations.hook_block import Block
+from memman.integrations.target import LAID, File, Wiring, laid, under
 from memman.model.errors import BadConfig
 
 PLACEHOLDER = "__MEMMAN__"
+# Stands in a plugin where hooks/hook.js is laid down.
+_HOOK = "//= hook.js\n"
 # Before a command whose shell the agent ends when it is late: then it ends the launcher.
 EXEC = "exec "
+COMMANDS = ("recall", "remember", "memories")
+# Where most agents look; Claude Code has a folder of its own.
+_SHARED = "~/.agents/skills"
+# Characters of a line that nobody else would write.
+_LONG = 40
 _PREFIXES = ('"${CLAUDE_PLUGIN_ROOT}/bin/memman"', "memman")
 
 
@@ -26,16 +34,23 @@ def folder(agent: str) -> str:
 
 
 def text(agent: str, name: str, launcher: str) -> str:
-    """Return a shipped file, the launcher's path in its place as a string of JavaScript or JSON."""
-    path, literal = f"{folder(agent)}/{name}", json.dumps(launcher, ensure_ascii=False)
+    """Return a shipped file: in place of a mark how a hook is run, and the launcher's path, as JavaScript or JSON."""
+    literal = json.dumps(launcher, ensure_ascii=False)
+    shipped = _read(f"{folder(agent)}/{name}")
+    if _HOOK in shipped:
+        shipped = shipped.replace(_HOOK, _read(f"{os.path.dirname(folder(agent))}/hook.js"))
+    return shipped.replace(f'"{PLACEHOLDER}"', literal).replace(PLACEHOLDER, literal)
+
+
+def _read(path: str) -> str:
     try:
         with open(path, encoding="utf-8", newline="") as source:
-            return source.read().replace(f'"{PLACEHOLDER}"', literal).replace(PLACEHOLDER, literal)
+            return source.read()
     except OSError as error:
-        raise _missing(agent) from error
+        raise BadConfig(f"this installation lacks {path}: reinstall memman") from error
 
 
-def skill(name: str, launcher: str, command: str) -> str:
+def _skill(name: str, launcher: str, command: str) -> str:
     """Return a skill, in which agents read how they call memman."""
     shipped = text("claude-code", f"skills/{name}/SKILL.md", launcher)
     for before in ("`", "    "):
@@ -76,3 +91,27 @@ def _command(command: str, launcher: str) -> Any:
     words = command.removeprefix(EXEC)
     prefix = next(prefix for prefix in _PREFIXES if words.startswith(prefix + " "))
     return command[: len(command) - len(words)] + shlex.quote(launcher) + words.removeprefix(prefix)
+
+
+def skills(wiring: Wiring) -> list[File]:
+    """Return the skills where most agents look for them."""
+    return skills_below(under("", _SHARED), wiring)
+
+
+def skills_below(folder: str, wiring: Wiring) -> list[File]:
+    """Return the skills in a folder; a command's name that the user has given a skill of theirs stays theirs."""
+    skill = _skill("memman", wiring.launcher, wiring.command)
+    return [
+        laid(f"{folder}/memman/SKILL.md", skill, "the skill"),
+        *(_command_skill(f"{folder}/{name}/SKILL.md", name, wiring) for name in COMMANDS),
+    ]
+
+
+def _command_skill(path: str, name: str, wiring: Wiring) -> File:
+    skill = _skill(name, wiring.launcher, wiring.command)
+    lines = [line for line in skill.splitlines() if len(line) > _LONG]
+
+    def put(text: str | None) -> str:
+        return skill if not text or any(line in text for line in lines) else text
+
+    return File(os.path.realpath(path), LAID, f"/{name}", put)

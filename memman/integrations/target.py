@@ -9,7 +9,7 @@ from typing import Any
 
 from memman.config.command import NAME
 from memman.config.launcher import launcher_path
-from memman.integrations import edits, toml_block
+from memman.integrations import edits, toml
 from memman.integrations.edits import CannotEdit
 from memman.integrations.mcp_server import FORM, Server
 
@@ -106,7 +106,7 @@ def look(path: str, keys: Sequence[str]) -> Any:
     """Return what stands in a settings file, None where nothing does or it cannot be read."""
     text = text_of(path) or ""
     try:
-        return within(toml_block.read(text) if path.endswith(".toml") else edits.at(text, ()), keys)
+        return within(toml.read(text) if path.endswith(".toml") else edits.at(text, ()), keys)
     except CannotEdit:
         return None
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from memman import _entry
 from memman.commands import install
 from memman.config.places import data_dir
+from memman.integrations.clients import TARGETS
 from memman.integrations.target import Wiring
-from memman.integrations.targets import TARGETS
 
 KILLED = 137
 _WATCHED = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.truncate"}

@@ -15,7 +15,7 @@ from memman.config.keys import KEYS
 from memman.config.stores import valid_name
 from memman.hot.frame import framed, harmless, stripped
 from memman.hot.grammar import RECALL, REMEMBER, moment, parse
-from memman.integrations import edits, toml_block
+from memman.integrations import edits, toml
 from memman.integrations.edits import CannotEdit, read
 from memman.llm.builtin.markdown import blocks
 from memman.model.errors import BadReply, UsageError
@@ -29,9 +29,6 @@ from memman.secrets.leaks import leaks
 from memman.secrets.matcher import redact
 
 NOW = 1_795_000_000_000
-BLOCK = {
-    "Stop": [{"hooks": [{"type": "command", "command": "/x/.memman/bin/memman hook stop --host codex", "timeout": 2}]}]
-}
 
 
 def _text(data: bytes) -> str:
@@ -74,17 +71,14 @@ def json5(data: bytes) -> None:
         assert "x" in edits.listed(changed, ("permissions", "allow"))
 
 
-def toml(data: bytes) -> None:
-    """Hooks are put into TOML that can be read, and taken out again without a trace; other TOML is refused."""
+def config_toml(data: bytes) -> None:
+    """Our server is put into TOML that can be read, and taken out again without a trace; other TOML is refused."""
     text = data.decode("utf-8", "replace")
     with contextlib.suppress(CannotEdit):
-        before = toml_block.read(text)
-        put = toml_block.put(text, BLOCK)
-        assert toml_block.read(put)["hooks"]
-        after = toml_block.read(toml_block.take(put))
-        assert {name: value for name, value in after.items() if name != "hooks"} == {
-            name: value for name, value in before.items() if name != "hooks"
-        }
+        before = toml.read(text)
+        put = toml.serve(text, "/x/.memman/bin/memman")
+        assert toml.read(put)["mcp_servers"]["memman"]
+        assert toml.read(toml.unserve(put)) == before
 
 
 def reply(data: bytes) -> None:
@@ -147,7 +141,7 @@ def settings(data: bytes) -> None:
 
 HARNESSES: dict[str, Callable[[bytes], None]] = {
     harness.__name__: harness
-    for harness in (query, moments, prompts, json5, toml, reply, payload, grammar, secrets, shown, settings)
+    for harness in (query, moments, prompts, json5, config_toml, reply, payload, grammar, secrets, shown, settings)
 }
 # What each begins with.
 SEEDS = (

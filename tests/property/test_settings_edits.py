@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memman.integrations import edits, toml_block
+from memman.integrations import edits, toml
 from memman.integrations.edits import CannotEdit, read
 from tests.property.settings import generated
 
@@ -79,16 +79,15 @@ def _paths(value, path=()):
 
 @given(st.text(alphabet="[]hoks.Stp=\"'#\n {}1,", max_size=80))
 def test_any_toml_is_read_or_refused(text):
-    """A TOML text is edited or refused; what is edited means the same besides our hooks, and can be undone."""
-    block = {"Stop": [{"hooks": [{"type": "command", "command": "/x/memman hook stop --host codex", "timeout": 3}]}]}
+    """A TOML text is edited or refused; what is edited means the same besides our server, and can be undone."""
     try:
-        before = toml_block.read(text)
-        put = toml_block.put(text, block)
+        before = toml.read(text)
+        put = toml.serve(text, "/x/memman")
     except CannotEdit:
         return
-    assert toml_block.read(put)["hooks"]["Stop"][-1] == block["Stop"][0]
-    assert toml_block.put(put, block) == put
-    assert toml_block.read(toml_block.take(put)) == before
+    assert toml.read(put)["mcp_servers"]["memman"]["command"] == "/x/memman"
+    assert toml.serve(put, "/x/memman") == put
+    assert toml.read(toml.unserve(put)) == before
 
 
 def test_a_comment_before_the_bracket_does_not_swallow_it():

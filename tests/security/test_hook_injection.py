@@ -10,7 +10,7 @@ import pytest
 
 from memman.hot.events import EVENTS
 from memman.integrations import state
-from memman.integrations.targets import TARGETS
+from memman.integrations.clients import TARGETS
 from tests.security.hostile import SPECIAL
 
 CANARY = "canary"

@@ -9,6 +9,7 @@ import pytest
 
 from memman.config.command import quoted
 from memman.hot.events import HOSTS
+from memman.integrations.sources import text
 from tests.support.box import PATIENCE
 from tests.support.hook_calls import context, hook
 
@@ -90,8 +91,7 @@ def test_claude_codes_shells_say_who_runs_them(box, host, tmp_path):
 @pytest.mark.skipif(not shutil.which("node"), reason="opencode's plugin is run by node here")
 def test_opencodes_shells_say_who_runs_them(box, tmp_path):
     """Its plugin adds the mark and the session to what the agent's commands are run with, and to nothing else."""
-    source = Path(__file__).parents[2] / "hooks/opencode/memman.js"
-    (tmp_path / "memman.mjs").write_text(source.read_text().replace("__MEMMAN__", json.dumps(box.script)))
+    (tmp_path / "memman.mjs").write_text(text("opencode", "memman.js", box.script))
     (tmp_path / "drive.mjs").write_text(
         'import { Memman } from "./memman.mjs"\n'
         'const output = { env: { PATH: "/bin" } }\n'

@@ -10,7 +10,7 @@ import pytest
 from memman.config.launcher import launcher_path
 from memman.doctor import examine
 from memman.doctor.finding import Context
-from memman.integrations.install_record import InstallRecord
+from memman.integrations.installer import InstallRecord
 
 # What users may set in the entry of the MCP server, and our remark on one.
 THEIRS = re.compile(rb'"(?:tools|enabled|timeout)": (?:\[[^]]*\]|true|10000)|# by `memman install`')

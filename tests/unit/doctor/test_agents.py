@@ -27,22 +27,14 @@ def test_claude_code_with_the_plugin_alone_is_wired(box):
     assert found(box, "agents") == [("ok", "Claude Code's plugin: up to date, hooks are on")]
 
 
-def test_codex_hooks_in_toml_are_looked_up_there(box):
-    """Where config.toml holds hooks of others ours stand there too, and so do the records of what was approved."""
+def test_what_codex_trusts_is_looked_up_in_its_toml(box):
+    """Until a person has approved our hooks there, and where one is switched off, that is said."""
     codex = box.data.parent / ".codex"
-    codex.mkdir()
-    (codex / "config.toml").write_text('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "mine"\n')
     assert "codex skips 5 hooks you have not approved" in wire(box, "codex")
     assert "you have not approved" in found(box, "agents")[0][1]
     with (codex / "config.toml").open("a") as config:
-        for event, group in (
-            ("session_start", 0),
-            ("user_prompt_submit", 0),
-            ("pre_tool_use", 0),
-            ("subagent_start", 0),
-            ("stop", 1),
-        ):
-            config.write(f'[hooks.state."{codex}/config.toml:{event}:{group}:0"]\ntrusted_hash = "sha256:x"\n')
+        for event in ("session_start", "user_prompt_submit", "pre_tool_use", "subagent_start", "stop"):
+            config.write(f'[hooks.state."{codex}/hooks.json:{event}:0:0"]\ntrusted_hash = "sha256:x"\n')
     assert [status for status, _ in found(box, "agents")] == ["ok"]
     assert "approve" not in wire(box, "codex")
     with (codex / "config.toml").open("a") as config:

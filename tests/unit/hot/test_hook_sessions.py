@@ -6,13 +6,13 @@ import os
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from memman.config.schedule import silence
 from memman.hot.capture import FIRST, LAST
 from memman.hot.session import Session
+from memman.integrations.sources import text
 from memman.queue import arrivals
 from tests.support.box import PATIENCE
 from tests.support.hook_calls import context, hook
@@ -206,8 +206,7 @@ QUOTED = ('No, it is called "north".', '"north" is not "south"')
 @pytest.mark.skipif(not shutil.which("node"), reason="opencode's plugin is run by node here")
 def test_opencode_keeps_every_prompt_of_a_turn(box, tmp_path):
     """Its plugin joins the prompts until the session is idle; of `opencode run` it takes the user's own quotes only."""
-    source = Path(__file__).parents[3] / "hooks/opencode/memman.js"
-    (tmp_path / "memman.mjs").write_text(source.read_text().replace("__MEMMAN__", json.dumps(box.script)))
+    (tmp_path / "memman.mjs").write_text(text("opencode", "memman.js", box.script))
     (tmp_path / "drive.mjs").write_text(OPENCODE)
     subprocess.run(["node", "drive.mjs"], cwd=tmp_path, env=box.environ, check=True, timeout=PATIENCE)
     assert turns(box) == ["From now on use Bun.\n\nAnd hurry up.", "Thanks.", *QUOTED]
@@ -243,8 +242,7 @@ console.log(JSON.stringify({ rules, asked, denied, other }))
 def test_clines_plugin_tells_of_the_users_turns_alone(stored, tmp_path):
     """Not sub-agents', nor what Cline puts around them; the block is a rule, and a forbidden command does not run."""
     stored.person("rule", "add", "No flashing.", "--match", "west flash", "--do", "deny", "--scope", "personal")
-    source = Path(__file__).parents[3] / "hooks/cline/memman.js"
-    (tmp_path / "memman.mjs").write_text(source.read_text().replace("__MEMMAN__", json.dumps(stored.script)))
+    (tmp_path / "memman.mjs").write_text(text("cline", "memman.js", stored.script))
     (tmp_path / "drive.mjs").write_text(CLINE)
     environ = stored.environ | {"CLINE_NO_INTERACTIVE": "1"}
     done = subprocess.run(

@@ -9,7 +9,7 @@ import pytest
 from memman.commands.root import VERBS, root
 from memman.config.scope import Here
 from memman.hot.prime import block, guide
-from memman.integrations.skills import COMMANDS
+from memman.integrations.sources import COMMANDS
 from memman.model.verbs import AGENT_VERBS
 from memman.recall.render import tokens
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memman.integrations.config_clients import CLIENTS
+from memman.integrations.clients import CLIENTS
 from memman.integrations.edits import read
 
 # Client -> its folder, the file of its servers, where in it, what stands there beside the command, its rules.
@@ -61,7 +61,7 @@ def tree(home):
 
 def test_each_client_has_a_row():
     """What this file expects is all there is."""
-    assert [client.name for client in CLIENTS] == [*PLACES]
+    assert [client.name for client in CLIENTS if not client.unseen] == [*PLACES]
 
 
 @pytest.mark.parametrize("name", PLACES)

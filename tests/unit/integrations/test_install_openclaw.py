@@ -3,13 +3,12 @@
 import json
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
+from memman.integrations.sources import text
 from tests.support.box import PATIENCE
 
-PLUGIN = Path(__file__).parents[3] / "hooks/openclaw/index.js"
 HOST = """
 import plugin from "./index.mjs"
 const on = {}
@@ -28,7 +27,7 @@ def _turns(tmp_path):
         memman, log = tmp_path / "memman", tmp_path / "log"
         memman.write_text(f"#!/bin/sh\n[ $2 != stop ] || {{ cat; echo; }} >>'{log}'\n")
         memman.chmod(0o755)
-        (tmp_path / "index.mjs").write_text(PLUGIN.read_text().replace("__MEMMAN__", json.dumps(str(memman))))
+        (tmp_path / "index.mjs").write_text(text("openclaw", "index.js", str(memman)))
         (tmp_path / "host.mjs").write_text(HOST + script)
         subprocess.run(["node", "host.mjs"], cwd=tmp_path, check=True, timeout=PATIENCE)
         said = [json.loads(line) for line in log.read_text().splitlines()]

@@ -77,22 +77,6 @@ def test_of_mixed_hooks_only_its_own_go(home, run):
     assert json.loads(path.read_text()) == json.loads(ORIGINAL)
 
 
-def test_tables_of_another_memman_stay_in_toml(home, run):
-    """Codex's config.toml keeps the tables of the other memman, and loses ours."""
-    config = home / ".codex/config.toml"
-    config.parent.mkdir()
-    config.write_text('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say done"\n')
-    run("A", "install", "--target", "codex")
-    other = (
-        '\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "/x/bin/memman hook stop --host codex"\n'
-    )
-    config.write_text(config.read_text() + other)
-    run("A", "uninstall")
-    assert "/A/bin/memman" not in config.read_text()
-    assert "/x/bin/memman" in config.read_text()
-    assert "say done" in config.read_text()
-
-
 def test_who_never_installed_takes_nothing_away(home, run):
     """Uninstalling with another data folder touches nothing that works for a memman of its own."""
     run("B", "install", *WIRED)
