@@ -122,7 +122,7 @@ def test_rounds_go_on_while_the_bell_rings_and_are_added_up(box):
         reports.append(Report(done=2, added=1, errors=["the same"], stopped=""))
         return reports[-1]
 
-    report = run._rounds(str(box.data), Queue(), Limits(), once)
+    report = run._rounds(str(box.data), Queue(), Limits(), once, lambda: 0)
     assert (len(reports), report.done, report.added, report.errors) == (3, 6, 3, ["the same"])
 
 
