@@ -37,11 +37,15 @@ _FIRST = ("first prompt alone", "n", "decision stands", "lines", "tokens")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What stood before the model at a task in each condition, how long it took, and how far its decision came."""
+    """What stood before the model at a task in each condition, how long it took, and how far its decision came.
+
+    `prompt` came beside the first prompt, behind a session's start; `alone` comes without one.
+    """
 
     task: Task
     contexts: Mapping[str, str]
     prompt: str
+    alone: str
     seconds: float
     stages: Mapping[str, bool]
 
@@ -66,7 +70,8 @@ def outcomes(world: World, tasks: Sequence[Task]) -> Iterator[Outcome]:
             "shown": contexts[-1],
         }
         stages = {name: task.stands(text) for name, text in texts.items()}
-        yield Outcome(task, dict(zip(CONDITIONS, contexts, strict=True)), beside, seconds, stages)
+        told = dict(zip(CONDITIONS, contexts, strict=True))
+        yield Outcome(task, told, beside, world.alone(task), seconds, stages)
 
 
 def _learned(world: World, repositories: set[str]) -> dict[str, str]:
@@ -102,9 +107,9 @@ def table(kind: str, found: Sequence[Outcome]) -> Iterator[list[str]]:
 
 def first_prompts(kind: str, found: Sequence[Outcome]) -> list[str]:
     """Return a line of what the first prompts alone were told, and how many lines and tokens that took at most."""
-    stands = sum(one.task.stands(one.prompt) for one in found)
-    lines = max(max(0, one.prompt.count("\n") - 2) for one in found)
-    most = max(tokens(one.prompt) for one in found)
+    stands = sum(one.task.stands(one.alone) for one in found)
+    lines = max(max(0, one.alone.count("\n") - 2) for one in found)
+    most = max(tokens(one.alone) for one in found)
     return [kind, str(len(found)), _share(stands, len(found)), str(lines), str(most)]
 
 
@@ -184,11 +189,7 @@ def main() -> int:
             runs += _sde(work, args.sde, args.half)
     print(markdown(_TITLES, [line for kind, found in runs for line in table(kind, found)]))
     print()
-    print(
-        markdown(
-            ("first prompt alone", "n", "decision stands", "lines", "tokens"), [first_prompts(*one) for one in runs]
-        )
-    )
+    print(markdown(_FIRST, [first_prompts(*one) for one in runs]))
     print()
     print(markdown(("decisions left after", "n", *STAGES), [lost(*one) for one in runs]))
     if args.model:
@@ -208,6 +209,7 @@ def _record(one: Outcome) -> dict[str, object]:
         "foreign": one.task.abroad(told),
         "start": told.removesuffix(one.prompt),
         "prompt": one.prompt,
+        "alone": one.alone,
     }
 
 

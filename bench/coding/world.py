@@ -147,6 +147,12 @@ class World:
         beside = self.hook("UserPromptSubmit", session, task.repository, prompt_id="q", prompt=task.prompt)
         return start, beside, time.monotonic() - began
 
+    def alone(self, task: Task) -> str:
+        """Return what a task's prompt alone brings before the model, in a session that has nothing of its start."""
+        session = f"alone-{task.id}"
+        self.hook("PreCompact", session, task.repository)
+        return self.hook("UserPromptSubmit", session, task.repository, prompt_id="q", prompt=task.prompt)
+
     def memories(self) -> list[Mapping[str, str]]:
         """Return all that was ever kept, the oldest first."""
         path = store_path(f"{self.home}/.memman", DEFAULT)
@@ -165,6 +171,7 @@ class World:
 _EVENTS = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "user-prompt",
+    "PreCompact": "pre-compact",
     "Stop": "stop",
     "SessionEnd": "session-end",
 }

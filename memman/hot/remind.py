@@ -116,7 +116,9 @@ def _bearing_on_work(data: str, store: str, here: "Here", said: str) -> "list[Hi
 
 
 def _threads(reader: "SqliteReader", hits: "list[Hit]", here: "Here") -> "list[Hit]":
-    """Put behind each hit what else its talk left that holds here, the newest first, of the first few talks.
+    """Put behind each hit what else its talk left that holds here, of the first few talks.
+
+    First comes what is a hit itself, the best first, then the rest, the newest first.
 
     Behind what is on record stands what else its commit says, in order: its first sentence tells mostly what was wrong.
     """
@@ -134,6 +136,7 @@ def _threads(reader: "SqliteReader", hits: "list[Hit]", here: "Here") -> "list[H
         placed += [hit] * (hit not in placed)
         if hit.row.origin in left:
             left.remove(hit.row.origin)
+            placed += [one for one in hits if one.row.origin == hit.row.origin and one not in placed]
             thread = _holding(reader, reader.newest_of(hit.row.origin, _THREAD), scopes)
             placed += [one.having(confidence=hit.confidence) for one in thread if one.row.uid not in told]
     return placed

@@ -200,6 +200,26 @@ def test_the_budget_and_the_number_of_hits_are_bounded(box):
     assert tokens(said) <= 600
 
 
+def test_a_talk_is_told_together_at_the_first_prompt(box):
+    """What else the best hit's talk left stands behind it, what is a worse hit itself no later than what is none."""
+    talk = (
+        "Contacts are merged by their mail address in lower case.",
+        "Of two contacts our own keeps its phone number.",
+        "Kim watches the dashboard for two days.",
+    )
+    for text in talk:
+        box.remember(text, session="talk")
+    for n, noun in enumerate(("invoices", "receipts", "payouts")):
+        box.remember(f"Duplicate {noun} of the sync are merged by hand.", session=f"other-{n}")
+    box.drain()
+    asked = payload(prompt="The sync leaves duplicate contacts, merge contacts by their mail address.")
+    context(box, "pre-compact", "claude-code", asked)
+    said = context(box, "user-prompt", "claude-code", asked)
+    told = [line.partition("user: ")[2] for line in said.split("\n") if "user: " in line]
+    assert told[:3] == [*talk]
+    assert len(told) > len(talk)
+
+
 def test_the_store_is_the_one_of_the_folder_in_the_payload(stored, tmp_path):
     """A repository's binding decides, MEMMAN_STORE before it, and the program's own folder not at all."""
     bound = tmp_path / "bound"
