@@ -51,7 +51,7 @@ from memman.llm.agent.offer import here, sentence
 from memman.llm.agent.program import find
 from memman.model.errors import BadConfig, MemmanError
 from memman.providers import outdated
-from memman.scheduler import setup
+from memman.scheduler import control
 
 _SANDBOX = """\
 Allow commands in Codex's sandbox to write to {}? Without it, notes that the agent makes itself are refused in
@@ -246,7 +246,7 @@ class Work:
                 planned += [(target, step.file) for step in steps]
                 for step in steps:
                     _say(self, target, step)
-        self.tell(setup.plan(self.data))
+        self.tell(control.plan(self.data))
         if not targets:
             self.say("no agent was found on this machine; `memman install --target NAME` sets one up anyway")
         return planned
@@ -276,7 +276,7 @@ class Work:
                 if wire(manifest, target, file).verb:
                     changed.add(target.name)
         with self.trying():
-            self.tell(setup.install(self.data))
+            self.tell(control.install(self.data))
         for target in dict.fromkeys(target for target, _ in planned):
             done = "set up" if target.name in changed else "was set up already"
             done = "set up only in part, see the error above" if target.name in failed else done
@@ -477,7 +477,7 @@ def take_out(work: Work, picked: list[Target], wiring: Wiring, *, whole: bool) -
         leave_folders(manifest)
         if whole:
             with work.trying():
-                work.tell(setup.uninstall(work.data))
+                work.tell(control.uninstall(work.data))
         if whole and not InstallRecord(work.data).entries:
             _remove_launcher(work.data)
 

@@ -45,18 +45,18 @@ def scheduler() -> None:
 def install() -> list[str]:
     """Set up systemd or launchd to start drains, on new notes and at an interval; else each write starts one."""
     from memman.config.kept import stay
-    from memman.scheduler import setup
+    from memman.scheduler import control
 
     stay(data_dir())
-    return setup.install(data_dir())
+    return control.install(data_dir())
 
 
 @scheduler.verb(store=False, shows=lines)
 def uninstall() -> list[str]:
     """Remove what starts drains; memories are kept."""
-    from memman.scheduler import setup
+    from memman.scheduler import control
 
-    return setup.uninstall(data_dir()) or ["no scheduler was installed"]
+    return control.uninstall(data_dir()) or ["no scheduler was installed"]
 
 
 @scheduler.verb(store=False, shows=lines)

@@ -26,7 +26,7 @@ from memman.queue.notes import WAITS
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
-from memman.scheduler.report import report
+from memman.scheduler.control import report
 from memman.store import reach
 from memman.store.opening import connected
 from memman.store.sqlite.catalogue import Catalogue

@@ -1,7 +1,6 @@
 """Whether agents are wired as this version ships it, with hooks on, and what they call is there and is this version."""
 
 import os
-import sys
 from collections.abc import Iterator
 from subprocess import SubprocessError
 
@@ -16,14 +15,9 @@ from memman.integrations import claude_code, codex, openclaw
 from memman.integrations.clients import TARGETS, chosen
 from memman.integrations.reach import Shell, reach, run, shells
 from memman.integrations.state import drift, installed, switched_off, unreadable
-from memman.integrations.target import Target, look
-from memman.scheduler.command import ask
+from memman.integrations.target import Target
+from memman.scheduler.manager import ask
 
-_MANAGED = (
-    "/Library/Application Support/ClaudeCode/managed-settings.json"
-    if sys.platform == "darwin"
-    else "/etc/claude-code/managed-settings.json"
-)
 _INSTALL, _TARGET, _THIS = "memman install", "memman install --target", f"memman {__version__}"
 _PATIENCE = 4.0  # seconds for a program to print its version
 
@@ -42,8 +36,6 @@ def launcher(context: Context) -> Iterator[Finding]:
     agents = _wired(context)
     if not os.path.exists(path) and Schedule.load(data).kind in {"", NOBODY} and not agents:
         return iter([skipped("nothing is installed that calls it")])
-    if path in context.amiss:
-        return iter([skipped(f"{path} {context.amiss[path]}")])
     faults = [*_broken(data, path)] or (_unfound(data) if agents else ())
     return sound(faults, f"{path} starts {_target(data)}")
 
@@ -71,19 +63,11 @@ def _faults(context: Context, target: Target) -> Iterator[Finding]:
         yield from (fail(f"{target.name}: {line}", f"{_TARGET} {target.name}") for line in drift(target, context.data))
         for says, step in switched_off(target):
             yield warn(f"{target.name}: {says}", hint=f"fine if intended; otherwise {step}")
-        yield from managed(_MANAGED) if target.name == claude_code.NAME else ()
     if target.name == codex.NAME:
         yield from (warn(says, hint=codex.APPROVE) for says in codex.skipped())
     if target.name == openclaw.NAME and not openclaw.granted():
         says = "openclaw: the plugin may not see conversations, so it cannot recall or save anything"
         yield warn(says, f"{_TARGET} openclaw --allow-conversation-access")
-
-
-def managed(path: str) -> Iterator[Finding]:
-    """Look into the settings of Claude Code that an administrator makes."""
-    for key in ("disableAllHooks", "allowManagedHooksOnly"):
-        if look(path, (key,)) is True:
-            yield warn(f"claude-code: {key} in {path} switches hooks off", hint="ask the administrator of this machine")
 
 
 def _broken(data: str, path: str) -> Iterator[Finding]:

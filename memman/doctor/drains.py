@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from types import ModuleType
 
 from memman.config.drain_by_write import SERVE_LOCK, SWITCH, lock_path
 from memman.config.lockfile import held
@@ -13,9 +14,8 @@ from memman.drain.report import PASSING
 from memman.drain.worklog import lines
 from memman.model.text import duration
 from memman.queue.view import QueueView
-from memman.scheduler import files, systemd
-from memman.scheduler.adapter import Adapter, named
-from memman.scheduler.report import last_run
+from memman.scheduler import manager, systemd
+from memman.scheduler.control import last_run, named
 
 # Seconds by which a drain may be late, after a night's sleep of the machine for one, before that is a failure.
 _LATE = 3600
@@ -47,8 +47,8 @@ def scheduler(context: Context) -> Iterator[Finding]:
     data, schedule = context.data, Schedule.load(context.data)
     if schedule.stopped:
         yield warn("stopped: memory is read-only", "memman scheduler start")
-    if adapter := named(schedule.kind):
-        faults = [*_files(data, adapter), *_health(adapter, stopped=schedule.stopped)]
+    if starter := named(schedule.kind):
+        faults = [*_files(data, starter), *_health(starter, stopped=schedule.stopped)]
         yield from sound(faults, f"{schedule.kind}: after each note and every {schedule.interval} s")
     elif not schedule.stopped:
         yield _unmanaged(data, schedule.kind)
@@ -93,24 +93,24 @@ def _unmanaged(data: str, kind: str) -> Finding:
     return ok("each write starts a drain")
 
 
-def _files(data: str, adapter: Adapter) -> Iterator[Finding]:
-    for name, text in adapter.rendered(data).items():
-        path = f"{adapter.folder()}/{name}"
-        if (found := files.held(path)) != text:
+def _files(data: str, starter: ModuleType) -> Iterator[Finding]:
+    for name, text in starter.rendered(data).items():
+        path = f"{starter.folder()}/{name}"
+        if (found := manager.held(path)) != text:
             how = "is missing" if found is None else "was changed or is from another version"
             yield fail(f"{path} {how}", _INSTALL)
 
 
-def _health(adapter: Adapter, *, stopped: bool) -> Iterator[Finding]:
-    if not adapter.available():
+def _health(starter: ModuleType, *, stopped: bool) -> Iterator[Finding]:
+    if not starter.available():
         hint = "fine while drains are on time: it then works in your own login session (not with `su`)"
-        yield warn(f"{adapter.KIND} does not answer here", hint=hint)
+        yield warn(f"{starter.KIND} does not answer here", hint=hint)
         return
-    health = adapter.health()
+    health = starter.health()
     if not health["well"] and not stopped:
         states = ", ".join(f"{name} {state}" for name, state in health["units"].items())
-        yield fail(f"{adapter.KIND}: {states}", f"{_INSTALL} && memman scheduler trigger")
-    if adapter.KIND != systemd.KIND:
+        yield fail(f"{starter.KIND}: {states}", f"{_INSTALL} && memman scheduler trigger")
+    if starter.KIND != systemd.KIND:
         return
     for unit, state in systemd.enabled().items():
         if state.startswith("masked"):

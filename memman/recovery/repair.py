@@ -49,6 +49,8 @@ _NO_HEADER = (apsw.NotADBError, apsw.CorruptError, apsw.ReadOnlyError)
 # What the disk, the memory or another process is to blame for, and the errors of reading that the file is.
 _ELSEWHERE = (apsw.FullError, apsw.NoMemError, apsw.CantOpenError, apsw.BusyError)
 _ITS_OWN = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ)
+# All that reading a damaged file may end with.
+_DAMAGE = (apsw.Error, UnicodeDecodeError, OverflowError)
 # Rows that are read at once; a row id beyond the last is a damaged number; bytes of the shortest row.
 _AT_ONCE, _LAST, _SHORTEST = 512, 100_000_000, 60
 
@@ -297,20 +299,23 @@ def _passing_over() -> Iterator[None]:
     """Go on after what damage keeps from being done; what a disk or want of room does is raised."""
     try:
         yield
-    except (UnicodeDecodeError, OverflowError):
-        pass
-    except apsw.Error as error:
-        alien = isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) not in _ITS_OWN
-        if alien or isinstance(error, _ELSEWHERE):
-            raise
+    except _DAMAGE as error:
+        _refuse_others(error)
+
+
+def _refuse_others(error: Exception) -> None:
+    alien = isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) not in _ITS_OWN
+    if alien or isinstance(error, _ELSEWHERE):
+        raise error
 
 
 def _read(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any] | None:
     """Return the rows of a query, None where damage is in the way."""
-    whole: list[list[Any]] = []
-    with _passing_over():
-        whole.append([*db.execute(sql, values)])
-    return whole[0] if whole else None
+    try:
+        return db.execute(sql, values).fetchall()
+    except _DAMAGE as error:
+        _refuse_others(error)
+        return None
 
 
 def _columns(db: apsw.Connection, table: str) -> list[str]:

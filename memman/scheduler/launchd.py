@@ -11,8 +11,7 @@ from xml.parsers.expat import ExpatError
 from memman.config.launcher import launcher_path, moved
 from memman.config.schedule import Schedule, bell_path
 from memman.model.errors import NoScheduler
-from memman.scheduler.command import Answer, ask, obeyed
-from memman.scheduler.files import held, lay, shipped, take
+from memman.scheduler.manager import Answer, ask, filled, held, lay, obeyed, shipped, take
 
 KIND = "launchd"
 LABEL = "io.memman.drain"
@@ -116,10 +115,7 @@ def _filled(value: Any, values: dict[str, str]) -> Any:
         return {key: _filled(below, values) for key, below in value.items()}
     if isinstance(value, list):
         return [_filled(below, values) for below in value]
-    if isinstance(value, str):
-        for name, text in values.items():
-            value = value.replace(name, text)
-    return value
+    return filled(value, values) if isinstance(value, str) else value
 
 
 def _domain() -> str:

@@ -5,16 +5,16 @@ import select
 import signal
 import sys
 import time
-from contextlib import AbstractContextManager, suppress
-from typing import Any, Self
+from contextlib import suppress
+from typing import Self
 
 from memman.config.drain_by_write import SERVE_LOCK
 from memman.config.filesystem import ensure_safe_folder
 from memman.config.launcher import program
 from memman.config.schedule import SERVE, Schedule, bell_path, silence
 from memman.locks import alone
-from memman.model.errors import Busy, MemmanError
-from memman.scheduler.setup import changing
+from memman.model.errors import MemmanError
+from memman.scheduler.control import changing
 
 POLL = 0.1  # seconds between two looks at the bell
 REST = 1.0  # seconds after which a bell that cannot be silenced is heard again
@@ -22,6 +22,7 @@ REST = 1.0  # seconds after which a bell that cannot be silenced is heard again
 PRESSURE = ((0.0, signal.SIGTERM), (0.8, signal.SIGTERM), (1.5, signal.SIGKILL))
 _DRAIN = ("scheduler", "drain", "--wait", "--deadline", "240")
 _HEARD = (signal.SIGTERM, signal.SIGINT)
+_BUSY = "another `memman scheduler serve` is already running for this data folder"
 
 
 def serve(data: str, interval: int | None = None) -> None:
@@ -29,21 +30,12 @@ def serve(data: str, interval: int | None = None) -> None:
     ensure_safe_folder(data)
     with _Wakeup() as wakeup:
         while not wakeup.asked:
-            with _alone(data, patience=1):  # longer than a look at its health takes
+            with alone(data, SERVE_LOCK, _BUSY, patience=1):  # longer than a look at its health takes
                 with changing(data) as schedule:
                     schedule.interval = interval or schedule.interval
                     schedule.kind = schedule.kind if schedule.timed else SERVE
                     schedule.save(data)
                 Loop(data, wakeup).run()
-
-
-def health(data: str) -> dict[str, Any]:
-    """Return whether a loop serves this data folder."""
-    try:
-        with _alone(data):
-            return {"well": False, "units": {"serve": "not running"}}
-    except Busy:
-        return {"well": True, "units": {"serve": "running"}}
 
 
 class Loop:
@@ -163,7 +155,3 @@ def _lock(data: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
-
-
-def _alone(data: str, patience: float = 0) -> AbstractContextManager[None]:
-    return alone(data, SERVE_LOCK, "another `memman scheduler serve` is already running for this data folder", patience)

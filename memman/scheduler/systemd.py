@@ -11,8 +11,7 @@ from typing import Any
 from memman.config.launcher import launcher_path, moved
 from memman.config.schedule import Schedule, bell_path
 from memman.model.errors import NoScheduler, UsageError
-from memman.scheduler.command import Answer, ask, obeyed
-from memman.scheduler.files import held, lay, shipped, take
+from memman.scheduler.manager import Answer, ask, filled, held, lay, obeyed, shipped, take
 
 KIND = "systemd"
 SERVICE = "memman-drain.service"
@@ -70,13 +69,13 @@ def rendered(data: str) -> dict[str, str]:
         "@INTERVAL@": str(Schedule.load(data).interval),
         "@ENVIRONMENT@\n": f"Environment={quoted('MEMMAN_DATA_DIR=' + data)}\n" if moved(data) else "",
     }
-    return {name: _filled(_template(name), values) for name in (_FILES if sandboxes() else _PLAIN)}
+    return {name: filled(_template(name), values) for name in (_FILES if sandboxes() else _PLAIN)}
 
 
 def _template(name: str) -> str:
     text = shipped(f"systemd/{SERVICE if name == BARE else name}").decode()
     own = {"@FALLBACK@\n": _FALLBACK.get(name, ""), "@CONDITION@\n": _CONDITION.get(name, "")}
-    return _filled(text, own)
+    return filled(text, own)
 
 
 def _written(data: str) -> list[str]:
@@ -228,12 +227,6 @@ def escaped(path: str) -> str:
 def quoted(word: str) -> str:
     """Write a word for a line of words. The commands carry a colon, so that `$` is nothing special."""
     return '"' + escaped(word).replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _filled(text: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        text = text.replace(name, value)
-    return text
 
 
 def _take(place: str, names: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from memman.config.places import open_file, read_file, write_file
 from memman.model.errors import CannotWrite
-from memman.scheduler.files import lay
+from memman.scheduler.manager import lay
 from tests.support.box import PATIENCE, wait_until
 
 # Far longer than any of these takes, far shorter than the patience of who calls them.
@@ -156,14 +156,3 @@ def test_a_drain_that_meets_a_pipe_still_hears_a_signal(box):
     assert drain.returncode == 0
     assert box.states() == {"done": 1}
     assert not (box.data / "shown.log").exists()
-
-
-def test_a_log_in_a_pipe_s_place_is_mended_by_doctor_s_command(box):
-    """The command that doctor prints is one that a shell can run."""
-    box.remember("The heron nests.")
-    (box.data / "logs").mkdir(mode=0o700)
-    os.mkfifo(box.data / "logs/worker.jsonl", 0o600)
-    (finding,) = json.loads(box.memman("doctor", "--json", "--check", "folder").stdout)["findings"]
-    subprocess.run(["/bin/sh", "-c", finding["mend"]], check=True)
-    box.drain()
-    assert (box.data / "logs/worker.jsonl").is_file()

@@ -3,7 +3,7 @@
 import pytest
 
 from memman.scheduler import launchd, systemd
-from memman.scheduler.setup import install, plan, uninstall
+from memman.scheduler.control import install, plan, uninstall
 
 MANAGERS = {"systemd": ("systemctl", "loginctl", "systemd-run"), "launchd": ("launchctl",)}
 
