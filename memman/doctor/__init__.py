@@ -23,10 +23,12 @@ CHECKS = {name: module for module, names in _MODULES.items() for name in names.s
 
 
 def examine(context: Context, names: Collection[str] = ()) -> Iterator[tuple[str, Finding]]:
-    """Run the checks, or those of `names`, in their order; one that breaks down has failed."""
-    for name in CHECKS:
-        if not names or name in names:
-            yield from ((name, runnable(finding)) for finding in _run(name, context))
+    """Run the checks, or those of `names`, in their order; one that breaks down has failed, and says so once."""
+    failed = set[str]()
+    for name in (name for name in CHECKS if not names or name in names):
+        for finding in map(runnable, _run(name, context)):
+            yield name, skipped(finding.says) if finding.says in failed else finding
+            failed |= {finding.says} if finding.status == "fail" else set()
 
 
 def check_of(name: str) -> Callable[[Context], Iterable[Finding]]:
@@ -40,10 +42,8 @@ def _run(name: str, context: Context) -> Iterator[Finding]:
         yield from check_of(name)(context)
     except (DamagedFile, NewerSchema, OldLibrary) as error:
         yield skipped(str(error))  # the check of integrity says so
-    except CannotWrite as error:
-        # The check of the folder says so.
-        known = not os.access(context.data, os.W_OK) or any(path in str(error) for path in context.amiss)
-        yield (skipped if known else fail)(str(error))
+    except CannotWrite as error:  # the check of the folder says that nothing can be written there
+        yield (fail if os.access(context.data, os.W_OK) else skipped)(str(error))
     except MemmanError as error:
         yield fail(str(error))
     except Exception as error:  # noqa: BLE001 - whatever is broken, the other checks go on

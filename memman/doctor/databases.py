@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from glob import escape, glob
 from itertools import chain
 
@@ -20,7 +20,7 @@ from memman.queue.view import QueueView
 from memman.recovery import backup
 from memman.recovery.check import troubles
 from memman.recovery.manifest import Manifest, backups_path, listed
-from memman.store.sqlite import record_log, screened
+from memman.store.sqlite import screened
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import STEPS as STORE
 
@@ -37,8 +37,7 @@ def integrity(context: Context) -> Iterator[Finding]:
     if not context.databases:
         return iter([skipped("no database yet")])
     each = chain.from_iterable(_damage(what, path) for what, path in context.databases.items())
-    says = "; ".join((f"{counted(len(context.databases), 'database')}, all sound", *_lost_records(context)))
-    return sound(chain(each, _lost(context.data)), says)
+    return sound(chain(each, _lost(context.data)), f"{counted(len(context.databases), 'database')}, all sound")
 
 
 def queue(context: Context) -> Iterator[Finding]:
@@ -91,14 +90,6 @@ def _damage(what: str, path: str) -> Iterator[Finding]:
         which = ("--queue",) if what == "queue" else ("--store", path.split("/")[-2])
         mend = shell("memman", "repair", *which)
         yield fail(f"{what} ({path}) is damaged: {says}", mend, "the damaged file is kept")
-
-
-def _lost_records(context: Context) -> Iterator[str]:
-    """Say of each store how many records of its log a damage took for good: nothing can be done about that."""
-    for name in context.stores:
-        with suppress(MemmanError), Catalogue.open(store_path(context.data, name)) as catalogue:
-            if lost := len(record_log.lost(catalogue.reader.db)):
-                yield f"{counted(lost, 'record')} of the log of store {name!r} {'is' if lost == 1 else 'are'} lost"
 
 
 def _lost(data: str) -> Iterator[Finding]:

@@ -12,7 +12,6 @@ from memman.config import stores
 from memman.config.env import Settings
 from memman.config.launcher import program
 from memman.config.places import queue_path, store_path
-from memman.sqlite import COMPANIONS
 
 # Characters of what is said in one line.
 LONGEST = 300
@@ -47,26 +46,16 @@ class Context:
         return Settings.read(self.data) if os.path.isdir(self.data) else Settings({})
 
     @cached_property
-    def amiss(self) -> dict[str, str]:
-        """What in the data folder is not of the kind it must be, by its path."""
-        from memman.doctor.folder import amiss
-
-        return amiss(self.data)
-
-    @cached_property
     def stores(self) -> list[str]:
-        """The stores that have a database which can be opened."""
-        return [name for name in stores.names(self.data) if not self._spoilt(store_path(self.data, name))]
+        """The stores that have a database."""
+        return stores.names(self.data)
 
     @cached_property
     def databases(self) -> dict[str, str]:
-        """The paths of the queue and of every store that can be opened, by what a person calls them."""
+        """The paths of the queue and of every store, by what a person calls them."""
         path = queue_path(self.data)
-        queue = {"queue": path} if os.path.exists(path) and not self._spoilt(path) else {}
+        queue = {"queue": path} if os.path.exists(path) else {}
         return queue | {f"store {name!r}": store_path(self.data, name) for name in self.stores}
-
-    def _spoilt(self, path: str) -> bool:
-        return any(path + end in self.amiss for end in COMPANIONS)
 
 
 def sound(found: Iterable[Finding], says: str) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from memman.config import filesystem
-from memman.config.env import env_path, unknown
+from memman.config.env import unknown
 from memman.config.ignore import misread
 from memman.config.kept import kept_path
 from memman.config.keys import KEYS
@@ -25,19 +25,8 @@ _COPIED = re.compile(
     re.IGNORECASE,
 )
 _MARKS = {".stfolder": "Syncthing", ".dropbox.cache": "Dropbox"}
-# What has to be made anew where it is taken away; all else is made when it is needed.
-_ANEW = {"schedule": "memman scheduler install", "bin": "memman install", "bin/memman": "memman install"}
 # Bytes that are little, and next to nothing: a drain writes a few kilobytes a note, a migration copies a store.
 _LITTLE, _NONE = 500 * 2**20, 20 * 2**20
-
-# Paths below the data folder that must be folders, and files.
-_FOLDERS = re.compile(r"(data(/[^/.]+)?|bin|logs|sessions|arrivals|removed|backups|sync)?")
-_FILES = re.compile(
-    r"(env|command|schedule|doorbell|heartbeat|owner|active|bindings|shown\.log|late|hung|purged|bin/memman|sync/key"
-    r"|(drain|serve|backup|exchange)\.lock|logs/worker\.jsonl(\.\d)?|(queue|data/[^/]+/memman)\.db(-wal|-shm)?)"
-)
-_FILE, _FOLDER = "a file", "a folder"
-_KINDS = {stat.S_IFREG: _FILE, stat.S_IFDIR: _FOLDER, stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
 
 
 def folder(context: Context) -> Iterator[Finding]:
@@ -55,8 +44,7 @@ def folder(context: Context) -> Iterator[Finding]:
         yield fail(f"{data} is read-only: nothing can be remembered", _writable(data), _ELSEWHERE)
     else:
         places = [queue_path(data), *(store_path(data, name) for name in context.stores)]
-        kinds = (fail(f"{path} {fault}", _mend(data, path, fault)) for path, fault in sorted(context.amiss.items()))
-        faults = chain(kinds, _unsafe(context, places), _open(data), _full(data), _settings(context))
+        faults = chain(_unsafe(context, places), _open(data), _full(data), _settings(context))
         kind = filesystem.file_system(data)
         yield from sound(faults, data + (f" on {kind}" if kind else ""))
 
@@ -83,8 +71,7 @@ def _writable(place: str) -> str:
 
 def _unsafe(context: Context, places: Iterable[str]) -> Iterator[Finding]:
     """Find file systems and services that damage a database; a warning where the settings allow them."""
-    data, known = context.data, env_path(context.data) not in context.amiss
-    grave = warn if known and context.settings["MEMMAN_UNSAFE_FOLDER"] == "allow" else fail
+    data, grave = context.data, warn if context.settings["MEMMAN_UNSAFE_FOLDER"] == "allow" else fail
     for path in places:
         if filesystem.shared(kind := filesystem.file_system(path)):
             yield grave(f"{path} lies on {kind}, where SQLite databases get damaged", hint=_MOVE)
@@ -108,15 +95,6 @@ def _copied(folder: str) -> str:
     return ""
 
 
-def _mend(data: str, path: str, fault: str) -> str:
-    if fault.startswith("is not readable"):
-        return shell("chmod", "u+rwX", path)
-    kept = stat.S_IFMT(os.lstat(path).st_mode) in {stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK}
-    away = shell("mv", "-n", path, path + ".aside") if kept else shell("rm", path)
-    again = _ANEW.get(path.removeprefix(data + "/"))
-    return f"{away} && {again}" if again else away
-
-
 def _open(data: str) -> Iterator[Finding]:
     """Find folders and files that others may read, or that belong to them; where a link leads is not looked at."""
     found = {path: info for path, info in _entries(data) if stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)}
@@ -135,8 +113,6 @@ def _and_more(paths: list[str]) -> str:
 
 def _settings(context: Context) -> Iterator[Finding]:
     """Find bad values, unknown keys, and variables of the shell that somebody may believe to count."""
-    if env_path(context.data) in context.amiss:
-        return
     for fault in context.settings.faults:
         # What has no key is that others can read the file, which was said.
         if key := KEYS.get(fault.split(maxsplit=1)[0].rstrip(":")):
@@ -152,12 +128,6 @@ def _settings(context: Context) -> Iterator[Finding]:
             yield warn(says, hint=f"set it with `memman config set {name} VALUE`, or unset the variable")
 
 
-def amiss(data: str) -> dict[str, str]:
-    """Return what is not of the kind it must be, by its path: that is never opened, because a pipe would block."""
-    found = ((path, _fault(data, path)) for path, _ in _entries(data)) if os.path.isdir(data) else ()
-    return {path: fault for path, fault in found if fault}
-
-
 def _entries(data: str) -> Iterator[tuple[str, os.stat_result]]:
     """Return everything in the data folder, itself too; what goes meanwhile is left out, and no link is followed."""
     yield data, os.stat(data)
@@ -169,21 +139,3 @@ def _entries(data: str) -> Iterator[tuple[str, os.stat_result]]:
                 yield f"{folder}/{name}", os.lstat(f"{folder}/{name}")
             except OSError:
                 continue
-
-
-def _fault(data: str, path: str) -> str:
-    name = path[len(data) + 1 :]
-    right = _FILE if _FILES.fullmatch(name) else _FOLDER if _FOLDERS.fullmatch(name) else ""
-    try:
-        info = os.stat(path)
-    except OSError:
-        return "is a broken link" if right and os.path.islink(path) else ""
-    kind = _KINDS.get(stat.S_IFMT(info.st_mode), "a device")
-    if right and kind != right:
-        return f"is {kind} and should be {right}"
-    if kind not in {_FILE, _FOLDER}:
-        return f"is {kind}"
-    needed = os.R_OK | (os.W_OK if os.access(data, os.W_OK) else 0) | (os.X_OK if kind == _FOLDER else 0)
-    if right and info.st_uid == os.geteuid() and not os.access(path, needed):
-        return f"is not readable and writable for its owner (mode {stat.S_IMODE(info.st_mode):04o})"
-    return ""

@@ -6,6 +6,7 @@ from contextlib import closing
 
 import apsw
 
+from memman.config.places import check_regular
 from memman.model.errors import DamagedFile, StoreError
 from memman.model.plural import counted
 from memman.sqlite import TranslatedErrors, open_reader, refuse_others, schema_version, strange_header
@@ -30,8 +31,9 @@ _COLUMNS = (
 def troubles(path: str, steps: Steps) -> str:
     """Say what is wrong with the database at `path`, of the schema that `steps` make, '' where nothing is.
 
-    Raises NewerSchema.
+    Raises NewerSchema, and CannotWrite where it is no file.
     """
+    check_regular(path)
     if not _held(path):
         return "it is empty, although its write-ahead log is not" if _held(path + "-wal") else "it is empty: 0 bytes"
     if says := strange_header(path):

@@ -5,7 +5,6 @@ import os
 
 import pytest
 
-from memman.doctor.agents import managed
 from tests.unit.doctor.looking import found
 
 
@@ -78,13 +77,3 @@ def test_hooks_that_are_all_switched_off_are_named(box, name, path):
     path = box.data.parent / path
     path.write_text(json.dumps(json.loads(path.read_text()) | {"disableAllHooks": True}))
     assert [status for status, _ in found(box, "agents")] == ["warn"]
-
-
-def test_what_an_administrator_switched_off_is_named(tmp_path):
-    """Claude Code's managed settings may forbid hooks; there is nothing to mend but to ask."""
-    path = tmp_path / "managed-settings.json"
-    path.write_text('{"allowManagedHooksOnly": true, "disableAllHooks": false}')
-    (finding,) = managed(str(path))
-    assert (finding.status, finding.mend) == ("warn", "")
-    assert "allowManagedHooksOnly" in finding.says
-    assert list(managed(str(tmp_path / "none"))) == []

@@ -285,45 +285,6 @@ def idle_timer(m: Machine) -> None:
     (m.home / "tools/states/memman-drain.timer").unlink()
 
 
-def pipe(path: str) -> Callable[[Machine], None]:
-    """Put a named pipe in a file's place."""
-
-    def plant(m: Machine) -> None:
-        (m.box.data / path).parent.mkdir(mode=0o700, exist_ok=True)
-        (m.box.data / path).unlink(missing_ok=True)
-        os.mkfifo(m.box.data / path, 0o600)
-
-    return plant
-
-
-def folder(path: str) -> Callable[[Machine], None]:
-    """Put a folder in a file's place."""
-
-    def plant(m: Machine) -> None:
-        (m.box.data / path).unlink(missing_ok=True)
-        (m.box.data / path).mkdir(mode=0o700)
-
-    return plant
-
-
-def written(path: str, text: str) -> Callable[[Machine], None]:
-    """Write a file of the data folder, in place of whatever is there."""
-
-    def plant(m: Machine) -> None:
-        place = m.box.data / path
-        if place.is_dir():
-            shutil.rmtree(place)
-        place.touch(mode=0o600)
-        place.write_text(text)
-
-    return plant
-
-
-def linked(m: Machine) -> None:
-    """Put a link that leads nowhere in a file's place."""
-    (m.box.data / "doorbell").symlink_to(m.home / "nowhere")
-
-
 def state(name: str, text: str = "") -> Callable[[Machine], None]:
     """Have the service manager say something else."""
     return lambda m: (m.home / "tools/states" / name).write_text(text)
@@ -457,10 +418,6 @@ UNITS = ".config/systemd/user"
 OPENAI = "MEMMAN_LLM_PROVIDER=openai\nMEMMAN_LLM_API_KEY=wrong\nMEMMAN_LLM_ENDPOINT="
 FAULTS = {
     "store file open": Fault("folder", modes(".memman/data/default/memman.db"), "0644"),
-    "file instead of a store": Fault("folder", written("data/second", "x"), "is a file and should be a folder"),
-    "link to nowhere": Fault("folder", linked, "is a broken link"),
-    "folder instead of a lock": Fault("folder", folder("drain.lock"), "is a folder and should be a file"),
-    **{f"pipe instead of {name}": Fault("folder", pipe(name), name) for name in ("env", "schedule", "queue.db")},
     "bad value": Fault("folder", setting("MEMMAN_DRAIN_CONCURRENCY=many"), "MEMMAN_DRAIN_CONCURRENCY"),
     "unknown key": Fault("folder", setting("MEMMAN_COLOUR=red"), "MEMMAN_COLOUR"),
     "newer schema": Fault(
@@ -476,7 +433,7 @@ FAULTS = {
         "queue", queue("UPDATE note SET state='parked', error='Odd: x' WHERE state='pending'"), "last error: Odd"
     ),
     "old backlog": Fault(
-        "queue", queue("UPDATE note SET queued_at = queued_at - 7200000, digest = NULL WHERE state='pending'"), "hours"
+        "queue", queue("UPDATE note SET queued_at = queued_at - 7200000 WHERE state='pending'"), "hours"
     ),
     "no drain for a day": Fault("drains", late, "no drain"),
     "drain broken off": Fault("drains", failing, "BadConfig"),
