@@ -241,11 +241,10 @@ def _found(memory: dict[str, Any], step: EdgeRow, distance: int) -> dict[str, An
     return edge | {name: memory[name] for name in _FIELDS}
 
 
-def rebuild(data: str, store: str, progress: Progress, *, stale_only: bool = False) -> int:
+def rebuild(data: str, store: str, progress: Progress) -> int:
     """Rebuild the edges that rules make and the text index of `store`; return how many memories were done.
 
-    With `stale_only` link again only what other rules or other vectors than today's have linked. One that was
-    interrupted goes on where it stopped. Raises Busy while a drain is at work, and UnknownStore.
+    Raises Busy while a drain is at work, and UnknownStore.
     """
     refuse_stopped(data, "graph rebuild")
     stores.known(data, store)
@@ -255,7 +254,7 @@ def rebuild(data: str, store: str, progress: Progress, *, stale_only: bool = Fal
             found, embedder = opened.store(store), opened.providers.embedder()
             made = resolved(found.db, embedder.fingerprint)
             learn(found, made, embedder)
-            return relink(found, made, opened.providers.local(), progress, stale_only=stale_only)
+            return relink(found, made, opened.providers.local(), progress)
 
     with drain_lock(data):
         return asyncio.run(done())
@@ -268,9 +267,8 @@ def _print_rebuilt(done: dict[str, Any]) -> None:
 @graph.verb(
     "rebuild",
     shows=_print_rebuilt,
-    bar=("relinking", "what is done stays; `memman graph rebuild` goes on with the rest"),
+    bar=("relinking", "what is done stays; drains go on with the edges of the rest"),
 )
-@click.option("--stale-only", is_flag=True, help="Look only at what an older version, or other vectors, have linked.")
-def rebuild_verb(place: Place, *, stale_only: bool, progress: Progress) -> dict[str, Any]:
+def rebuild_verb(place: Place, *, progress: Progress) -> dict[str, Any]:
     """Recompute all edges but causal and newer ones; those added by hand are kept."""
-    return {"store": place.name, "relinked": rebuild(place.data, place.name, progress, stale_only=stale_only)}
+    return {"store": place.name, "relinked": rebuild(place.data, place.name, progress)}

@@ -214,7 +214,7 @@ def _places(reader: SqliteReader, side: int | str) -> set[int]:
     return {end(side)} if isinstance(side, int) else reader.located([side])
 
 
-# Counted up with every change to what is linked, so that `graph rebuild --stale-only` finds what was linked before it.
+# Counted up with every change to what is linked.
 _RULES = 2
 
 # The kinds that follow from what is stored, so that they can be worked out again at any time.

@@ -7,7 +7,6 @@ from itertools import groupby
 
 import numpy as np
 
-from memman import __version__
 from memman.embed import LocalEmbedder, Vectors
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import HIDDEN, JUDGE
@@ -19,7 +18,6 @@ from memman.store.sqlite.unit import SqliteUnit
 
 # Memories a transaction: a tenth of a second's work, and more than the facts of any note.
 BATCH = 128
-_KEY = "rebuild"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +34,6 @@ class _Memory:
     entities: str
 
 
-Progress = Callable[[int, int], None]
-
-
-def stale(store: SqliteStore, fingerprint: Fingerprint) -> list[tuple[int, int]]:
-    """Return the runs of rows, as (first, last), that were linked by other rules or other vectors than today's."""
-    return linkers.others(store.db, linker(_judge(store) or fingerprint), store.reader.last())
-
-
 def relink_unknown(store: SqliteStore, fingerprint: Fingerprint, local: LocalEmbedder, most: int) -> bool:
     """Link the memories again whose edges nobody has made here; return whether more than `most` are left."""
     done = 0
@@ -57,30 +47,21 @@ def relink_unknown(store: SqliteStore, fingerprint: Fingerprint, local: LocalEmb
 
 
 def relink(
-    store: SqliteStore,
-    fingerprint: Fingerprint,
-    local: LocalEmbedder,
-    progress: Progress = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
-    *,
-    stale_only: bool = False,
+    store: SqliteStore, fingerprint: Fingerprint, local: LocalEmbedder, progress: Callable[[int, int], None]
 ) -> int:
-    """Link the memories of an open store again, or those that are `stale`, batch by batch; return how many.
+    """Link the memories of an open store again and index their words, batch by batch; return how many.
 
-    Of all of them the words are indexed again too, and what was cut short goes on where it was.
+    Where it is cut short, drains make the edges of the rest.
     """
     done, total = 0, store.reader.last()
-    runs = stale(store, fingerprint) if stale_only else [(_begun(store, fingerprint) + 1, total)]
-    for batch in _batches(store, runs):
+    with store.unit() as unit:
+        unit.linked("", 1, total)
+    for batch in _batches(store, [(1, total)]):
         with store.unit() as unit:
             _relink(store, unit, batch, fingerprint, local)
-            if not stale_only:
-                unit.index([memory.id for memory in batch])
-                unit.set_meta(_KEY, json.dumps([batch[-1].id, __version__, str(fingerprint)]))
+            unit.index([memory.id for memory in batch])
         done += len(batch)
         progress(batch[-1].id, total)
-    if not stale_only:
-        with store.unit() as unit:
-            unit.set_meta(_KEY, None)
     return done
 
 
@@ -93,12 +74,6 @@ def _relink(
     judge, ids = _judge(store), [memory.id for memory in batch]
     read = judge is None or len(_found(store, ids, judge)) == len(ids)
     unit.linked(linker(judge or fingerprint) if read else "", ids[0], ids[-1])
-
-
-def _begun(store: SqliteStore, fingerprint: Fingerprint) -> int:
-    """Return the row an interrupted rebuild under the same rules had got to, else 0."""
-    last, *rules = json.loads(store.reader.meta(_KEY) or "[0]")
-    return int(last) if rules == [__version__, str(fingerprint)] else 0
 
 
 def _batches(store: SqliteStore, runs: Iterable[tuple[int, int]]) -> Iterator[list[_Memory]]:

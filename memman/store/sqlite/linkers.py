@@ -25,12 +25,6 @@ def mark(db: apsw.Connection, linker: str, first: int, last: int | None = None) 
         db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, json.dumps(after)))
 
 
-def others(db: apsw.Connection, linker: str, last: int) -> list[tuple[int, int]]:
-    """Return the runs of rows up to `last`, as (first, last), whose edges another linker made."""
-    found = [(first, end - 1, by) for (first, by), (end, _) in pairwise([*runs(db), (last + 1, "")])]
-    return [(first, end) for first, end, by in found if by != linker and first <= end]
-
-
 def unknown(db: apsw.Connection, last: int) -> list[tuple[int, int]]:
     """Return the runs of rows up to `last`, as (first, last), of which it is not known what made their edges."""
     found = [(first, min(end, last + 1) - 1, by) for (first, by), (end, _) in pairwise([*runs(db), (last + 1, "")])]
