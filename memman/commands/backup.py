@@ -14,8 +14,8 @@ from memman.commands.verb import Group, said_store, starting, store_option
 from memman.config.places import data_dir
 from memman.model.errors import DamagedFile
 from memman.model.plural import counted
-from memman.recovery.manifest import NEWEST, Manifest, backups_path, found
-from memman.recovery.manifest import listed as manifests
+from memman.recovery.backup import NEWEST, Manifest, backups_path, found
+from memman.recovery.backup import listed as manifests
 
 if TYPE_CHECKING:
     from memman.recovery.restore import Restored

@@ -36,8 +36,8 @@ from memman.secrets.matcher import redact
 from memman.sqlite import Transaction, TranslatedErrors, open_reader, there
 from memman.store.sqlite import authorship, index, rules, screened, vectors
 from memman.store.sqlite.purge import forget_samples
+from memman.upkeep.maintenance import mark, scrub
 from memman.upkeep.rules import publish
-from memman.upkeep.scrub import mark, scrub
 
 if TYPE_CHECKING:
     from memman.store.sqlite.unit import SqliteUnit

@@ -23,7 +23,6 @@ from memman.model.plural import counted
 if TYPE_CHECKING:
     from memman.commands.place import Place
     from memman.drain.report import Report
-    from memman.pipeline.plan import Plan
     from memman.queue.notes import Queue
 
 Records = list[dict[str, Any]]
@@ -154,7 +153,6 @@ def debug(mode: str) -> str:
 @click.option(
     "--handed", type=click.IntRange(3), hidden=True, help="For memman itself: file descriptor of the drain lock."
 )
-@click.option("--trace", is_flag=True, help="Print what each stage makes of each note.")
 @json_option
 @store_option
 def drain(
@@ -163,7 +161,6 @@ def drain(
     deadline: float | None,
     wait: bool,
     handed: int | None,
-    trace: bool,
     as_json: bool,
 ) -> int:
     """Process the queued notes and store them as memories.
@@ -191,7 +188,6 @@ def drain(
             handed=handed,
             attended=handed is None and not wait,
             started=lambda queue: _counting(queue, store, progress),
-            trace=_told if trace else lambda stage, plan: None,  # noqa: ARG005 - nobody looks on
         )
     for line in report.errors:
         complain(line)
@@ -250,12 +246,6 @@ def _counting(queue: "Queue", store: str | None, progress: Progress) -> Callable
         progress(done, total)
 
     return landed
-
-
-def _told(stage: str, plan: "Plan") -> None:
-    from memman.drain.trace import line
-
-    text(line(stage, plan))
 
 
 @click.group(cls=Group)

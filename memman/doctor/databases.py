@@ -18,8 +18,8 @@ from memman.model.text import duration
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.view import QueueView
 from memman.recovery import backup
+from memman.recovery.backup import Manifest, backups_path, listed
 from memman.recovery.check import troubles
-from memman.recovery.manifest import Manifest, backups_path, listed
 from memman.store.sqlite import screened
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import STEPS as STORE

@@ -17,8 +17,7 @@ from memman.drain.worklog import failure
 from memman.model.errors import MemmanError
 from memman.model.records import Note
 from memman.pipeline.plan import Outcome, Tools
-from memman.queue.journal import Journal
-from memman.queue.ledger import WORKED_FOR
+from memman.queue.ledger import WORKED_FOR, Journal
 from memman.queue.notes import Queue
 from memman.secrets import screened
 from memman.sqlite import translated

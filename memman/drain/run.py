@@ -10,7 +10,6 @@ from contextlib import closing
 from dataclasses import asdict
 from functools import partial
 from secrets import token_hex
-from typing import TYPE_CHECKING
 
 from memman.clock import now_ms
 from memman.config.env import Settings
@@ -38,9 +37,6 @@ from memman.sqlite import TranslatedErrors
 from memman.store.opening import address, connected, only_readable
 from memman.store.reach import missed, only_read
 
-if TYPE_CHECKING:
-    from memman.pipeline.plan import Plan
-
 # Bytes of a drain's name.
 _NAME_BYTES = 6
 _BUSY = "another drain is already running and will process these notes"
@@ -56,13 +52,12 @@ def drain(
     handed: int | None = None,
     attended: bool = True,
     started: Callable[[Queue], Callable[[], None]] = lambda queue: lambda: None,  # noqa: ARG005 - no progress shown
-    trace: "Callable[[str, Plan], None]" = lambda stage, plan: None,  # noqa: ARG005 - nobody looks on by default
 ) -> Report:
     """Run one drain. Raises SchedulerStopped, and Busy when another holds the lock (`patient`: up to the deadline).
 
     `handed` is the drain's lock as a write took it for us. Where nobody waits for it (not `attended`) it leaves
     conversations that go on for later, if a model reads them. `started` is told the queue once the lock is held and
-    returns what to call after each note; `trace` hears what each stage made of it.
+    returns what to call after each note.
     """
     data = data_dir()
     ensure_safe_folder(data)
@@ -77,7 +72,7 @@ def drain(
         queue.set_meta(TOGETHER, "on" if together else "")
         talks = partial(going_on, queue.db, data) if together and not attended else tuple
         limits = Limits(_at_once(settings), notes, deadline, store, talks)
-        watch = Watch(reach(), log.along(trace), started(queue), log.write, partial(_remind, data, settings, queue))
+        watch = Watch(reach(), log.stage, started(queue), log.write, partial(_remind, data, settings, queue))
         try:
             once = partial(_round, queue, data, settings, limits, watch, log, token_hex(_NAME_BYTES))
             take_up = partial(_taken_up, data, queue, settings, log)

@@ -10,7 +10,7 @@ from memman.model.records import Note, Reply, Request
 from memman.pipeline import PIPELINE
 from memman.pipeline.codec import decode, encode
 from memman.pipeline.plan import Plan, Stage, Tools
-from memman.queue.journal import Journal
+from memman.queue.ledger import Journal
 from memman.store.sqlite.store import SqliteStore
 
 

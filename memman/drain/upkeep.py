@@ -50,8 +50,7 @@ class Upkeep:
             self._backed_up()
 
     async def _tidied(self) -> None:
-        from memman.upkeep.maintenance import maintain
-        from memman.upkeep.scrub import scrub
+        from memman.upkeep.maintenance import maintain, scrub
 
         began, stores = now_ms(), self.stores
         await maintain(self.data, self.queue, Ledger(self.queue.db), stores.writable(), stores.store)

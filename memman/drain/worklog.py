@@ -6,7 +6,7 @@ given up silently: memory matters more.
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
@@ -81,15 +81,6 @@ class Worklog:
             from memman.drain.trace import line
 
             self.write("stage", "debug", note=plan.note.uid, stage=stage, says=redact(line(stage, plan)))
-
-    def along(self, trace: "Callable[[str, Plan], None]") -> "Callable[[str, Plan], None]":
-        """Return what tells both `trace` and the log what a stage made of a note."""
-
-        def both(stage: str, plan: "Plan") -> None:
-            trace(stage, plan)
-            self.stage(stage, plan)
-
-        return both
 
     def started(self, waiting: int) -> None:
         """Log that a drain begins."""

@@ -10,7 +10,7 @@ import apsw
 from memman.config import stores
 from memman.config.places import open_file, queue_path, store_path
 from memman.model.errors import MemmanError
-from memman.recovery.manifest import backups_path, listed
+from memman.recovery.backup import backups_path, listed
 from memman.sqlite import COMPANIONS, TranslatedErrors, open_reader
 from memman.store.sqlite.rules import VERB as RULE
 

@@ -43,8 +43,8 @@ from memman.store.sqlite import purge as sql
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
+from memman.upkeep.maintenance import mark, scrub
 from memman.upkeep.rules import publish
-from memman.upkeep.scrub import mark, scrub
 
 _HELD = f"SELECT uid FROM memory WHERE uid {LISTED} ORDER BY uid"
 

@@ -26,10 +26,9 @@ from memman.model.vocabulary import BRANCH_OF, CONNECTED, REPLACED, REWRITTEN, S
 from memman.queue.notes import Queue
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.schema import open_queue
-from memman.recovery.backup import faults
+from memman.recovery.backup import backups_path, faults, listed
 from memman.recovery.check import Steps, troubles
 from memman.recovery.copies import REPAIRING, sweep
-from memman.recovery.manifest import backups_path, listed
 from memman.sqlite import WAIT_MS, Transaction, TranslatedErrors, checkpoint, open_reader, trust_pages
 from memman.store import shapes
 from memman.store.records import Record

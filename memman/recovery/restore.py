@@ -21,9 +21,8 @@ from memman.model.errors import DamagedFile, NewerSchema, UsageError
 from memman.model.vocabulary import CONNECTED
 from memman.queue.notes import Queue
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
-from memman.recovery.backup import Progress, check, fill, holding, told, unseen
+from memman.recovery.backup import Manifest, Part, Progress, backups_path, check, fill, found, holding, told, unseen
 from memman.recovery.copies import sweep
-from memman.recovery.manifest import Manifest, Part, backups_path, found
 from memman.recovery.purge import erase
 from memman.recovery.repair import Repaired, repaired, workplace
 from memman.recovery.taking_in import take_in

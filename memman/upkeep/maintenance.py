@@ -1,5 +1,6 @@
-"""What every drain does at its end, so that nothing grows without bound."""
+"""What every drain does at its end: nothing grows without bound, and what was purged goes out of the files."""
 
+import json
 import os
 import time
 from collections import defaultdict
@@ -7,19 +8,24 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 
+import apsw
+
 from memman.config.asked import drop_asked
 from memman.config.places import files_of, handovers_path, sessions_path
 from memman.config.shown import RECEIPTS, Showing, put_back, taken
-from memman.config.stores import exists
-from memman.model.errors import NewerSchema, NoServer, NotSetUp, ServerRefused
+from memman.config.stores import exists, names, valid_name
+from memman.model.errors import MemmanError, NewerSchema, NoServer, NotSetUp, ServerRefused
 from memman.queue.late import shorten
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.sqlite import TranslatedErrors
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.idle import SCRUBBING
 from memman.upkeep.rules import publish, put_back_hits, taken_hits
 
 SESSION_DAYS = 7
+# Milliseconds that a reader who looks at an older state is waited for, before that is left to the next drain.
+_PATIENCE = 2_000
 # What keeps a store from being written to that no repair here mends.
 _ELSEWHERE = (NoServer, ServerRefused, NewerSchema, NotSetUp)
 
@@ -74,3 +80,53 @@ def drop_sessions(data: str) -> None:
         with suppress(OSError):
             if not os.path.basename(path).startswith(f"{RECEIPTS}-") and os.lstat(path).st_mtime < oldest:
                 os.unlink(path)
+
+
+def marked(queue: Queue) -> list[str]:
+    """Return the stores that are to be scrubbed: every one there is, where a damaged queue does not tell which."""
+    said = queue.meta(SCRUBBING)
+    if not said:
+        return []
+    try:
+        marks = json.loads(said)
+    except ValueError:
+        marks = None
+    return list(filter(valid_name, marks)) if _texts(marks) else names(os.path.dirname(queue.path))
+
+
+def _texts(marks: object) -> bool:
+    return isinstance(marks, list) and all(isinstance(one, str) for one in marks)
+
+
+def mark(queue: Queue, store: str) -> None:
+    """Have a store scrubbed, and the queue with it, by whoever comes to it."""
+    queue.set_meta(SCRUBBING, json.dumps(sorted({*marked(queue), store})))
+
+
+def scrub(data: str, queue: Queue, opened: Callable[[str], SqliteStore]) -> list[str]:
+    """Wipe the files of the marked stores, and the queue's, under the drain lock; return the stores left for later."""
+    due = [name for name in marked(queue) if exists(data, name)]
+    left = [name for name in due if not _store_wiped(opened, name)]
+    if due and not _wiped(queue.db):
+        left = due
+    queue.set_meta(SCRUBBING, json.dumps(left) if left else "")
+    return left
+
+
+def _store_wiped(opened: Callable[[str], SqliteStore], name: str) -> bool:
+    try:
+        return _wiped(opened(name).db)
+    except MemmanError:  # what is damaged, repair makes anew
+        return False
+
+
+def _wiped(db: apsw.Connection) -> bool:
+    """Write a file anew without what was deleted and empty its log; False where a reader or the disk is in the way."""
+    try:
+        with TranslatedErrors(db.filename):
+            db.set_busy_timeout(_PATIENCE)
+            db.execute("VACUUM")
+            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except MemmanError:
+        return False
+    return True

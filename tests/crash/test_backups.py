@@ -12,8 +12,7 @@ from contextlib import closing, suppress
 import pytest
 
 from memman.drain import run
-from memman.recovery.backup import faults
-from memman.recovery.manifest import listed
+from memman.recovery.backup import faults, listed
 from memman.recovery.restore import restore
 from memman.store.sqlite import index, record_log
 from memman.store.sqlite.store import SqliteStore

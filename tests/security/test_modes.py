@@ -147,7 +147,7 @@ def _lived(box, provider, umask, before):
         count += 1
         look(verb)
         if verb == "remember":
-            box.memman("scheduler", "drain", "--trace", before=before)
+            box.memman("scheduler", "drain", before=before)
             look("drain")
     for host, events, line, _ in recorded()[::24]:
         payload = json.dumps(json.loads(line) | {"cwd": str(box.data.parent)})

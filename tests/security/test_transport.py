@@ -136,7 +136,7 @@ def test_no_request_is_logged(box, level):
     with ScriptedProvider() as provider:
         box.use(provider, LOG_LEVEL=level)
         box.remember("The billing service caches invoices in Redis at Wolfsburg.")
-        done = box.memman("scheduler", "drain", "--trace")
+        done = box.memman("scheduler", "drain")
         assert done.returncode == 0
         asked = [str(got.body) for got in provider.received]
     assert asked

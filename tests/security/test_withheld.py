@@ -19,7 +19,7 @@ def held(box):
     box.remember("The booking service is deployed to Nomad.")
     box.remember(SAID, source="web", session="s-held")
     (box.data.parent / "AGENTS.md").write_text(f"- {SAID.replace('relay.example', 'other.example')}\n")
-    done = box.memman("scheduler", "drain", "--trace")
+    done = box.memman("scheduler", "drain")
     assert done.returncode == 0
     assert not any(part in done.stdout + done.stderr for part in PARTS)
     return box

@@ -1,6 +1,6 @@
 """Deleting memories so that nothing of them stays in the store, in the caller's transaction.
 
-A receipt stays, as `purged`. The bytes go when the file is written anew (memman.upkeep.scrub).
+A receipt stays, as `purged`. The bytes go when the file is written anew (memman.upkeep.maintenance).
 """
 
 from collections.abc import Sequence

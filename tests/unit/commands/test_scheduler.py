@@ -8,7 +8,6 @@ import termios
 
 from memman.model.errors import ProviderUnavailable
 from memman.model.vocabulary import EDGE_KINDS
-from memman.pipeline import PIPELINE
 from tests.support.box import PATIENCE, no
 from tests.support.providers import ScriptedProvider
 
@@ -63,13 +62,6 @@ def test_a_drain_prints_each_error_once(box):
     assert status["breaker"]
     assert status["queue"]["states"]["pending"] == 3
     assert status["last_drain"]["deferred"] == 3
-
-
-def test_a_drain_traces_every_stage(box):
-    """--trace prints one line per stage."""
-    box.memman("remember", "We deploy on Vercel.")
-    lines = box.memman("scheduler", "drain", "--trace").stdout.splitlines()
-    assert [line.split()[1] for line in lines[:-1]] == [stage.name for stage in PIPELINE]
 
 
 def test_a_progress_bar_is_only_for_a_terminal(box):

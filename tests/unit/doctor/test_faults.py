@@ -21,7 +21,7 @@ import pytest
 from memman.config import synced
 from memman.doctor import CHECKS
 from memman.model.plural import counted
-from memman.recovery.manifest import Manifest
+from memman.recovery.backup import Manifest
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 from tests.support.box import SCRUBBED, Box, rows
 from tests.support.terminal import attended

@@ -8,8 +8,7 @@ import pytest
 
 from memman.model.errors import CannotWrite, DamagedFile, NewerSchema
 from memman.model.uid import new_uid
-from memman.queue.journal import Journal
-from memman.queue.ledger import Ledger
+from memman.queue.ledger import Journal, Ledger
 from memman.queue.notes import Queue
 from tests.support.box import PATIENCE
 

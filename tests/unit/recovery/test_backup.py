@@ -8,8 +8,7 @@ from hashlib import sha256
 import pytest
 
 from memman.model.errors import DamagedFile
-from memman.recovery.backup import Attempt, due, fill, take
-from memman.recovery.manifest import Manifest, listed
+from memman.recovery.backup import Attempt, Manifest, due, fill, listed, take
 from memman.sqlite import Transaction, checkpoint, open_reader, open_writer, upgrade
 from memman.upkeep.idle import idle
 from tests.support.backup_calls import restored, run

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from memman.model.records import Draft, Fact
-from memman.queue.journal import Journal
+from memman.queue.ledger import Journal
 from memman.queue.notes import Queue
 from memman.sqlite import CHECKED, CHECKSUM_BYTES, open_reader, open_writer
 from memman.store.sqlite.store import SqliteStore
