@@ -41,10 +41,11 @@ def _tables() -> Iterator[str]:
     # What is found anywhere need not be looked for elsewhere.
     for place in ("within", "beside", "command"):
         words[place] = {word for word in words[place] if not _holds(word, words["anywhere"])}
+    stems = dict(_stems(_fewest(words.pop("anywhere"))))
     yield "ANYWHERE: dict[str, tuple[str, ...]] = {\n"
-    for stem, held in _stems(_fewest(words.pop("anywhere"))):
-        yield f"{_quoted(stem)}: ({_lines(held)}),\n"
-    yield "}\n"
+    for stem in filter(stems.get, stems):
+        yield f"{_quoted(stem)}: ({_lines(stems[stem])}),\n"
+    yield f"}} | dict.fromkeys(({_lines([stem for stem in stems if not stems[stem]])}), ())\n"
     for name, kept in (words | {"capitals": capitals}).items():
         yield f"{name.upper()} = ({_lines(_fewest(kept))})\n"
     yield f'HIDDEN = "{FRAGMENTS["hidden"]}"  # noqa: E501\n'
