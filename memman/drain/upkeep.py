@@ -1,7 +1,7 @@
 """What a drain does once its notes have landed: tidying, syncs, what an upgrade or a person left, a backup if due."""
 
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from memman.clock import now_ms
@@ -13,9 +13,17 @@ from memman.drain.stores import Stores
 from memman.drain.worklog import Worklog, failure
 from memman.model.errors import Busy, CannotWrite, MemmanError, ProviderMisconfigured, StoreError
 from memman.model.vocabulary import BUILTIN, JUDGED
+from memman.pipeline.judged import JudgedVectors
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
+from memman.recovery.backup import attempt
+from memman.upkeep.backfill import catch_up, resolved
+from memman.upkeep.files import look
 from memman.upkeep.idle import PASSED_OVER, UPGRADING, lagging
+from memman.upkeep.maintenance import maintain, scrub
+from memman.upkeep.relink import relink_unknown
+from memman.upkeep.screen import screen
+from memman.upkeep.topics import refresh
 
 if TYPE_CHECKING:
     from memman.embed import Embedder
@@ -32,41 +40,28 @@ class Upkeep:
 
     async def run(self, reach: Reach, *, everywhere: bool) -> None:
         """Do all of it; beyond tidying in all stores (`everywhere`), or in those that were opened."""
+        stores, began = self.stores, now_ms()
         reach("before:maintenance", None)
-        await self._tidied()
+        await maintain(self.data, self.queue, Ledger(self.queue.db), stores.writable(), stores.store)
+        scrub(self.data, self.queue, stores.here)
+        self.log.write("maintenance", "debug", ms=now_ms() - began, stores=sorted(stores.opened))
         reach("after:maintenance", None)
-        self._files_looked_at(everywhere=everywhere)
+        look(self._names(all_stores=everywhere), stores.store)
         if not self.stopping():
             await self._synced(reach)
-        unseen = await self._screened()
+        unseen = await screen(lagging(self.data, stores.shut), stores.store, self.stopping, self._tick)
         left = not self.stopping() and await self._upgraded(everywhere=everywhere)
         self.queue.set_meta(UPGRADING, "1" if left or unseen else "")
         if not (left or unseen or self.stopping()):
             self.queue.set_meta(PASSED_OVER, " ".join(lagging(self.data)))
         if not self.stopping():
-            if not left:
-                self._topics_found(everywhere=everywhere)
+            for name in self._names(all_stores=everywhere) if not left else ():
+                with self._logged("topics", store=name):
+                    refresh(stores.here(name), stores.providers.local())
             await self._summed_up(idle=everywhere)
-            self._backed_up()
-
-    async def _tidied(self) -> None:
-        from memman.upkeep.maintenance import maintain, scrub
-
-        began, stores = now_ms(), self.stores
-        await maintain(self.data, self.queue, Ledger(self.queue.db), stores.writable(), stores.store)
-        scrub(self.data, self.queue, stores.here)
-        self.log.write("maintenance", "debug", ms=now_ms() - began, stores=sorted(stores.opened))
-
-    def _files_looked_at(self, *, everywhere: bool) -> None:
-        from memman.upkeep.files import look
-
-        look(self._names(all_stores=everywhere), self.stores.store)
-
-    async def _screened(self) -> bool:
-        """Look for secrets in what was not screened by today's rules; return whether some of it is left."""
-        from memman.upkeep.screen import screen
-
-        return await screen(lagging(self.data, self.stores.shut), self.stores.store, self.stopping, self._tick)
+            with self._logged("backup"):
+                if made := attempt(self.data, self.queue, stores.providers.settings):
+                    self.log.write("backup taken", backup=made.id)
 
     async def _upgraded(self, *, everywhere: bool) -> bool:
         """Make the vectors of this machine that memories lack, and drop those of before; return whether some are left.
@@ -74,9 +69,6 @@ class Upkeep:
         Where the judge's files are missing that is left undone: doctor tells of it, and so does every note that needs
         them.
         """
-        from memman.pipeline.judged import JudgedVectors
-        from memman.upkeep.backfill import catch_up
-
         providers = self.stores.providers
         try:
             judge = providers.judge()
@@ -95,9 +87,6 @@ class Upkeep:
 
     def _linked(self, names: Collection[str]) -> bool:
         """Make the edges of memories that came from elsewhere; return whether some are left."""
-        from memman.upkeep.backfill import resolved
-        from memman.upkeep.relink import relink_unknown
-
         left = False
         for name in names:
             with suppress(StoreError, CannotWrite, Busy):
@@ -124,47 +113,28 @@ class Upkeep:
                     self.log.write("synced", store=name, values=counts, troubles=done.troubles)
             self._tick()
 
-    def _topics_found(self, *, everywhere: bool) -> None:
-        """Find out what the memories of each store are about, where they have changed."""
-        from memman.upkeep.topics import refresh
-
-        for name in self._names(all_stores=everywhere):
-            try:
-                refresh(self.stores.here(name), self.stores.providers.local())
-            except MemmanError as error:
-                self.log.write("topics failed", store=name, **failure(error))
-            self._tick()
-
     async def _summed_up(self, *, idle: bool) -> None:
         """Have the model sum up pages of topics, where a person wants that; what is in the way of it can wait."""
-        model = (
-            self.stores.providers.model() if idle and self.stores.providers.settings["MEMMAN_PAGES"] == "on" else None
-        )
+        providers = self.stores.providers
+        model = providers.model() if idle and providers.settings["MEMMAN_PAGES"] == "on" else None
         if model is None or model.provider == BUILTIN:
             return
         from memman.upkeep.summaries import write
 
-        for name in self._names(all_stores=True):
-            try:
+        with self._logged("summing up"):
+            for name in self._names(all_stores=True):
                 if asked := await write(self.stores.here(name), model, self.stopping):
                     self.log.write("pages summed up", store=name, asked=asked)
-            except MemmanError as error:
-                self.log.write("summing up failed", store=name, **failure(error))
-                return
-            self._tick()
-
-    def _backed_up(self) -> None:
-        """Take a backup where one is due; one that fails is logged, and doctor sees it."""
-        from memman.recovery.backup import attempt
-
-        try:
-            made = attempt(self.data, self.queue, self.stores.providers.settings)
-        except (MemmanError, OSError) as error:
-            self.log.write("backup failed", **failure(error))
-        else:
-            if made:
-                self.log.write("backup taken", backup=made.id)
                 self._tick()
+
+    @contextmanager
+    def _logged(self, what: str, **fields: str) -> Iterator[None]:
+        """Log that something failed, and go on: it can wait, and doctor sees what a person has to."""
+        try:
+            yield
+        except (MemmanError, OSError) as error:
+            self.log.write(f"{what} failed", **fields, **failure(error))
+        self._tick()
 
     def _names(self, *, all_stores: bool) -> list[str]:
         names = folder.names(self.data) if all_stores else sorted(self.stores.opened)
