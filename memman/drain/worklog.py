@@ -25,6 +25,8 @@ from memman.model.errors import (
     SchedulerStopped,
 )
 from memman.model.objects import parsed
+from memman.model.text import clean
+from memman.model.vocabulary import WITHHELD
 from memman.secrets.matcher import redact
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 # Each file's size, and how many there are: about two months of steady use.
 LARGEST = 5 * 2**20
 LEVELS = ("debug", "info")
+# Characters of a fact at level debug.
+_SHOWN = 80
 # Errors whose message is made of names, paths and codes; any other may quote a note.
 _PLAIN = (ProviderError, CannotWrite, Busy, BadConfig, DamagedFile, NewerSchema, OldLibrary)
 
@@ -76,11 +80,12 @@ class Worklog:
             self._close()
 
     def stage(self, stage: str, plan: "Plan") -> None:
-        """Add at level debug what a stage made of a note, secrets taken out."""
+        """Add at level debug what a note has come to by a stage, without secrets and what is held back."""
         if self.level == "debug":
-            from memman.drain.trace import line
-
-            self.write("stage", "debug", note=plan.note.uid, stage=stage, says=redact(line(stage, plan)))
+            facts = [WITHHELD if fact.held else redact(clean(fact.text, _SHOWN)) for fact in plan.facts]
+            verdicts = [f"{one.action} {one.memory}" for one in plan.verdicts]
+            told = {"facts": facts, "verdicts": verdicts, "edges": len(plan.edges)}
+            self.write("stage", "debug", note=plan.note.uid, stage=stage, **told)
 
     def started(self, waiting: int) -> None:
         """Log that a drain begins."""

@@ -15,12 +15,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import apsw
 import pytest
 
 from memman.config.env import NETWORK
 from memman.drain import run
+from memman.drain.worklog import Worklog
 from memman.hot.recall import found
 from memman.model.verbs import ASKED
 from memman.model.vocabulary import AGENT_MARKS
@@ -156,10 +158,12 @@ class Box:
         """Return the hits of a recall in this process."""
         return found(str(self.data), store, query, Filters(**filters), limit, None)
 
-    def drain(self, **limits: object) -> object:
-        """Run one drain in this process and return its report."""
+    def drain(self, trace: Callable[..., None] | None = None, **limits: object) -> object:
+        """Run one drain in this process and return its report; `trace` is told each stage and what it made."""
+        heard = (lambda log, stage, plan: trace(stage, plan)) if trace else Worklog.stage  # noqa: ARG005 - a method
         try:
-            return run.drain(**limits)
+            with patch.object(Worklog, "stage", heard):
+                return run.drain(**limits)
         finally:
             gc.unfreeze()  # a drain's process ends soon; this one has more to do
 
