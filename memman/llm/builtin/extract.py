@@ -12,13 +12,13 @@ from memman.llm.builtin.split import MAX_FACTS, refers, sentences, split
 from memman.llm.builtin.title import names, title, titled
 from memman.model.records import DEFAULT_IMPORTANCE
 
-_LONG, _CLAUSE = 200, 120  # characters: when a summary is worth having, and how long it may be
-_BREAK = re.compile(r"[.;:!?](?=\s)|,(?=\s)|\s[—\u2013-]\s|\n|[。\uff01\uff1f\uff1b\uff0c]")
+LONG, _CLAUSE = 200, 120  # characters: when a summary is worth having, and how long it may be
+_BREAK = re.compile(r"[.;!?](?=\s)|,(?=\s)|\s[—\u2013-]\s|\n|[。\uff01\uff1f\uff1b\uff0c]")
 
 
 def summary(text: str) -> str:
     """Give the first clause of a long text, or '' when the text is short enough to be its own summary."""
-    if len(text) <= _LONG:
+    if len(text) <= LONG:
         return ""
     ends = [match.start() for match in _BREAK.finditer(text, 0, _CLAUSE)]
     end = next((at for at in ends if at >= _CLAUSE // 4), 0) or text.rfind(" ", 0, _CLAUSE)

@@ -33,7 +33,8 @@ _DEPTH = 6  # labels carried at once
 _TAGS = (
     "a b i br p td th tr ul ol li h1 h2 h3 h4 div img sub sup span table tbody thead center strong em details summary"
 )
-_TAG = re.compile(rf"</?(?:{_TAGS.replace(' ', '|')})(?: [^<>]{{0,300}})?/?>", re.IGNORECASE)
+# A tag, and code, which keeps its own.
+_TAG = re.compile(rf"(`[^`\n]{{1,200}}`)|</?(?:{_TAGS.replace(' ', '|')})(?: [^<>]{{0,300}})?/?>", re.IGNORECASE)
 _UNDERLINE = re.compile(r"\s{0,3}(?:={3,}|-{3,})\s*")
 _IMAGE = r"!\[[^\]\n]{0,300}\](?:\([^)\n]{0,2000}\)|\[[^\]\n]{0,300}\])"
 _IMAGES = re.compile(rf"(?:\s*(?:{_IMAGE}|\[\s?{_IMAGE}\s?\](?:\([^)\n]{{0,2000}}\)|\[[^\]\n]{{0,300}}\])))+\s*")
@@ -44,7 +45,8 @@ _TASKS = {" ": "to do: ", "x": "done: ", "X": "done: "}
 class Block:
     """A run of text of one kind. `fresh` labels have not been carried by any block before; code may be `introduced`.
 
-    Of the labels the `leads` are what introduces it: a line above it, or else the headings that it stands under.
+    Of the labels the `leads` are what introduces it: a line above it, or else the headings that it stands under. The
+    `headings` are those that it stands under in any case, the outermost first, `language` is what its fence names.
     """
 
     kind: Kind
@@ -54,6 +56,8 @@ class Block:
     introduced: bool = False
     leads: tuple[str, ...] = ()
     line: int = 0
+    headings: tuple[str, ...] = ()
+    language: str = ""
 
 
 @dataclass(slots=True)
@@ -78,7 +82,7 @@ class _Reader:
     def labels(self) -> tuple[str, ...]:
         return (*self.headings, *(lead for _, lead in self.leads))
 
-    def block(self, kind: Kind, text: str, *, within: bool = False) -> Block:
+    def block(self, kind: Kind, text: str, language: str = "", *, within: bool = False) -> Block:
         leads = tuple(lead for _, lead in self.leads)
         within = within or (self.fresh and bool(leads))
         if kind == "prose" and [level for level, _ in self.path] == [1]:
@@ -89,7 +93,7 @@ class _Reader:
             labels = (*(one for one in self.headings if one not in above), *above)
         elif kind == "item" and not self.untold:
             labels = leads  # the nearest line introduces a list, not the heading above that
-        made = Block(kind, text, labels, self.fresh, within, leads or above, self.begun)
+        made = Block(kind, text, labels, self.fresh, within, leads or above, self.begun, above, language)
         self.fresh, self.untold, self.headings = False, False, self.headings[-1:]
         return made
 
@@ -262,7 +266,7 @@ def _uncommented(note: str) -> str:
         kept.append(rest[:start])
         rest = rest[end + 3 :]
     text = "".join([*kept, rest])
-    return _TAG.sub("", text) if "<" in text else text
+    return _TAG.sub(r"\1", text) if "<" in text else text
 
 
 def _underlined(lines: list[str], i: int) -> bool:
@@ -297,7 +301,8 @@ def blocks(note: str) -> Iterator[Block]:
             end = _fenced(lines, i, fence[1])
             code = "\n".join(text.rstrip() for text in lines[i + 1 : end] if text.strip())
             if code:
-                yield reader.block("code", code, within=reader.kind == "item" and lines[i][:1].isspace())
+                language = lines[i][fence.end() :].strip().partition(" ")[0].lower()
+                yield reader.block("code", code, language, within=reader.kind == "item" and lines[i][:1].isspace())
             i = end
         elif _underlined(lines, i):
             yield from reader.line(f"# {lines[i].strip()}", "")

@@ -241,10 +241,11 @@ def test_hints_win():
 
 
 def test_only_long_text_is_summarised():
-    """A summary is the first clause of a text over two hundred characters."""
+    """A summary is the first clause of a text over two hundred characters, with what introduces it."""
     assert summary("We use Postgres.") == ""
     long = "The importer reads every order from the queue, " + "and then writes it to the ledger " * 8
     assert summary(long) == "The importer reads every order from the queue"
+    assert summary(f"How the importer works at night: {long}").endswith("every order from the queue")
 
 
 def test_long_statements_are_cut_at_clauses():

@@ -3,6 +3,7 @@
 import pytest
 
 from memman.llm.builtin.extract import extract
+from memman.llm.builtin.markdown import blocks
 from memman.llm.builtin.turn import turn
 from memman.pipeline.speech import own
 from memman.portable.formats.rules import TEXT, passages
@@ -82,4 +83,13 @@ def test_a_line_that_introduces_a_list_is_no_memory_by_itself(judge, tmp_path):
         "Forbidden: push to main",
         "The lift is inspected in May.",
         "The heron is our mascot.",
+    ]
+
+
+def test_code_keeps_its_tags():
+    """Those of layout are left out of prose, and a fence is known by what it names."""
+    said = "# Shop\n\n<p>Text within `<p>` is <b>short</b>.</p>\n\n## Run\n\n```Bash\nmake all\n```\n"
+    assert [(one.text, one.headings, one.language) for one in blocks(said)] == [
+        ("Text within `<p>` is short.", ("Shop",), ""),
+        ("make all", ("Run",), "bash"),
     ]
