@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -20,11 +20,16 @@ _TARGET = re.compile(r"^([a-z][\w-]*):(?!=)[^\n]*\n(?:\t[@-]?([^\n]+)\n(?!\t))?"
 # A step of CI: one line, or a block of lines that are indented further.
 _RUN = re.compile(r"^( *)(?:- +)?run: *(?:[|>][+-]?\n((?:\1 +[^\n]*\n|\n)+)|(\S[^\n]*))", re.MULTILINE)
 # A command that can be read and run by itself, of two words or more; what sets the shell up is none.
-_COMMAND = re.compile(r"(?!(?:export|import|from|echo|set|cd|mkdir|source) )[a-z.][\w./-]*(?: [^\s$|;&<>(){}\\'\"]+)+")
+COMMAND = re.compile(r"(?!(?:export|import|from|echo|set|cd|mkdir|source) )[a-z.][\w./-]*(?: [^\s$|;&<>(){}\\'\"]+)+")
 _HOOK = re.compile(r"^\s*-\s+id:\s*([\w-]+)", re.MULTILINE)
 _BASE = re.compile(r"^FROM\s+(?:--\S+\s+)?(\S+)", re.MULTILINE | re.IGNORECASE)
 _GO = re.compile(r"^go\s+(\S+)", re.MULTILINE)
+# What a module needs itself; a path ends in a major version now and then.
+_REQUIRED = re.compile(r"^(?:require)?\s+([\w.-]+(?:/[\w.-]+)+) v\S+$", re.MULTILINE)
+_MAJOR = re.compile(r"/v\d+$|\.v\d+$")
+_NAME = re.compile(r"[\w.@/-]+")
 _VERSION = re.compile(r"[\w.-]*\d[\w. -]*")
+_SYSTEM = re.compile(r"\b(?:ubuntu|macos|windows)-[\w.]+")
 
 
 def statements(checkout: Checkout, judge: Judge | None) -> Iterator[Item]:  # noqa: ARG001 - as every source is called
@@ -45,6 +50,7 @@ def _npm(text: str) -> Iterator[str]:
     if manager := said.get("packageManager"):
         yield f"The package manager is pinned to {manager}"
     yield from (f"{name} has to be {version}" for name, version in said.get("engines", {}).items())
+    yield from _needs("npm dependencies", said.get("dependencies", {}))
     yield from _told("npm scripts", said.get("scripts", {}), "npm run ")
 
 
@@ -53,6 +59,11 @@ def _python(text: str) -> Iterator[str]:
     project, tools = said.get("project", {}), said.get("tool", {})
     if needs := project.get("requires-python") or tools.get("poetry", {}).get("dependencies", {}).get("python"):
         yield f"Python has to be {needs}"
+    yield from _needs("Python dependencies", project.get("dependencies", ()))
+    for group, names in said.get("dependency-groups", {}).items():
+        yield from _needs(f"Python dependencies of the group {group}", (one for one in names if isinstance(one, str)))
+    if length := tools.get("ruff", {}).get("line-length"):
+        yield f"ruff has lines of {length} characters at most"
     if backend := said.get("build-system", {}).get("build-backend"):
         yield f"The Python package is built with {backend}"
     if configured := [name for name in tools if name not in backend_names(said)]:
@@ -67,31 +78,34 @@ def backend_names(said: Mapping[str, Any]) -> set[str]:
 
 
 def _rust(text: str) -> Iterator[str]:
-    package = tomllib.loads(text).get("package", {})
+    said = tomllib.loads(text)
+    package = said.get("package", {})
     if isinstance(package.get("rust-version"), str):
         yield f"Rust has to be {package['rust-version']} or newer"
     if isinstance(package.get("edition"), str):
         yield f"The Rust edition is {package['edition']}"
+    yield from _needs("Rust dependencies", said.get("dependencies", {}))
 
 
 def _go(text: str) -> Iterator[str]:
     yield from (f"Go has to be {version} or newer" for version in _GO.findall(text)[:1])
+    yield from _needs("Go dependencies", (_MAJOR.sub("", path) for path in _REQUIRED.findall(text)))
 
 
 def _make(text: str) -> Iterator[str]:
     recipes = {name: re.sub(r"\$\([A-Z_]+\)/", "", does) for name, does in _TARGET.findall(text)}
-    yield from _told(
-        "make targets", {name: does for name, does in recipes.items() if _COMMAND.fullmatch(does)}, "make "
-    )
+    yield from _told("make targets", {name: does for name, does in recipes.items() if COMMAND.fullmatch(does)}, "make ")
     if len(recipes) > 1:
         yield f"There are make targets {', '.join(_fitting([*recipes]))}"
 
 
 def _workflow(text: str) -> Iterator[str]:
     steps = (line.strip() for _, block, one in _RUN.findall(text + "\n") for line in ([one] if one else _lines(block)))
-    plain = [one for one in dict.fromkeys(steps) if _COMMAND.fullmatch(one) and not one.endswith(("--version", " -v"))]
+    plain = [one for one in dict.fromkeys(steps) if COMMAND.fullmatch(one) and not one.endswith(("--version", " -v"))]
     if commands := _fitting([f"`{one}`" for one in plain if len(one) <= _LONGEST]):
         yield f"CI runs {', '.join(commands)}"
+    if len(systems := [*dict.fromkeys(_SYSTEM.findall(text))]) > 1:
+        yield f"CI runs on {', '.join(systems)}"
 
 
 def _lines(block: str) -> list[str]:
@@ -132,6 +146,12 @@ def _told(what: str, commands: Mapping[str, str], before: str) -> Iterator[str]:
         held.append(one)
 
 
+def _needs(what: str, dependencies: Iterable[str]) -> Iterator[str]:
+    """Yield which packages are needed, without their versions."""
+    if names := _fitting([found[0] for one in dependencies if (found := _NAME.match(one))]):
+        yield f"{what}: {', '.join(names)}"
+
+
 def _fitting(names: list[str]) -> list[str]:
     """Return the first names that have room in a statement."""
     found: list[str] = []
@@ -145,9 +165,9 @@ def _fitting(names: list[str]) -> list[str]:
 # Which files are read, and what each says.
 _MANIFESTS: tuple[tuple[str, Callable[[str], Iterator[str]]], ...] = (
     (r"package\.json", _npm),
-    (r"pyproject\.toml", _python),
-    (r"Cargo\.toml", _rust),
-    (r"go\.mod", _go),
+    (r"(?:[^/]+/)?pyproject\.toml", _python),
+    (r"(?:[^/]+/)?Cargo\.toml", _rust),
+    (r"(?:[^/]+/)?go\.mod", _go),
     (r"(?:GNUm|M|m)akefile", _make),
     (r"\.python-version", _pin("Python")),
     (r"\.ruby-version", _pin("Ruby")),
