@@ -23,7 +23,7 @@ SOURCES = (
     Source("commits", "commits whose body says why", history.reasons),
     Source("reverts", "what was tried and reverted", history.reverts),
     Source("decisions", "decision records", documents.decisions),
-    Source("guides", "AGENTS.md, CLAUDE.md, CONTRIBUTING", documents.guides),
+    Source("guides", "AGENTS.md, CLAUDE.md, CONTRIBUTING, DEVELOPMENT", documents.guides),
     Source("manifests", "manifests and CI: how it is built, what is pinned", manifests.statements),
     Source("readme", "README", documents.readme),
     Source("transcripts", "sessions of agents on this machine", transcripts.turns),

@@ -291,6 +291,126 @@ def test_what_could_not_be_understood_alone_is_left_out(box, project):
     ]
 
 
+SHOWN = """# 8. Keep orders apart
+
+Date: 2026-03-01
+
+## Status
+
+Accepted
+
+## Context
+
+Currently orders and invoices are kept in one table, and a lock of one waits for the other.
+
+## Decision
+
+We will split the table in two:
+
+1. orders - what was ordered
+2. invoices - what was billed
+
+### Naming
+
+- **Rule**: Tables are named in the plural, such as `<table>`, never in the singular.
+
+## Consequences
+
+Reports must join both tables by the number of the order.
+"""
+HOWTO = """# Shop
+
+- [Building](#building)
+- [Testing](#testing)
+
+## <a name="stack"></a> Stack
+
+- **Backend**: Django
+- **Database**: PostgreSQL
+- **Queue**: Redis, which must never be restarted by hand
+
+## Building
+
+To build the shop, use one command.
+
+```sh
+make all
+git push origin my-branch
+```
+
+## Testing
+
+```bash
+# Run every test (takes a minute)
+make test
+make lint       # Lint with the pinned ruff
+
+git commit --all
+```
+
+```
+shop/
+  web/
+```
+
+```rust
+let all = make_all(shop);
+```
+"""
+
+
+def test_a_record_leaves_its_whole_decision_and_what_follows(box, project):
+    """Under headings of its own and behind a line that introduces it; neither date and status nor what was before."""
+    project.commit(
+        "Begin", files={"doc/adr/0001-record-architecture-decisions.md": SHOWN, "doc/adr/0008-apart.md": SHOWN}
+    )
+    learned(box, project, "--only", "decisions")
+    box.drain()
+    assert sorted(box.store("SELECT text FROM memory")) == [
+        "Keep orders apart: Naming: Rule: Tables are named in the plural, such as `<table>`, never in the singular.",
+        "Keep orders apart: Reports must join both tables by the number of the order.",
+        "Keep orders apart: We will split the table in two: orders - what was ordered; invoices - what was billed.",
+    ]
+
+
+def test_commands_are_told_with_what_they_are_for_and_lists_whole(box, project):
+    """Of a README as of a guide; no other code, no table of contents, and not what everybody knows of git."""
+    project.commit("Begin", files={"README.md": HOWTO})
+    learned(box, project)
+    box.drain()
+    assert sorted(box.store("SELECT text FROM memory")) == [
+        "Building: To build the shop, use one command: `make all`, `git push origin my-branch`.",
+        "Stack: Backend: Django; Database: PostgreSQL; Queue: Redis, which must never be restarted by hand.",
+        "Testing: Lint with the pinned ruff: `make lint`.",
+        "Testing: Run every test (takes a minute): `make test`.",
+    ]
+
+
+def test_manifests_name_what_is_needed(box, project):
+    """In the folder below as well, without versions; CI says on which systems, where there are several."""
+    python = '[project]\ndependencies = ["django>=5", "plotly"]\n[dependency-groups]\nprod = ["gunicorn>=22"]\n'
+    project.commit(
+        "Begin",
+        files={
+            "pyproject.toml": python,
+            "core/Cargo.toml": '[package]\nrust-version = "1.64.0"\n[dependencies]\nserde = "1"\n',
+            "go.mod": "go 1.22\n\nrequire (\n\tgithub.com/spf13/cobra v1.5.0\n\tx.org/net v0.1.0 // indirect\n)\n",
+            ".github/workflows/test.yml": "os: [ubuntu-latest, macos-latest]\n",
+        },
+    )
+    learned(box, project)
+    box.drain()
+    assert sorted(box.store("SELECT text FROM memory")) == [
+        "CI runs on ubuntu-latest, macos-latest (.github/workflows/test.yml).",
+        "Go dependencies: github.com/spf13/cobra (go.mod).",
+        "Go has to be 1.22 or newer (go.mod).",
+        "Python dependencies of the group prod: gunicorn (pyproject.toml).",
+        "Python dependencies: django, plotly (pyproject.toml).",
+        "Rust dependencies: serde (core/Cargo.toml).",
+        "Rust has to be 1.64.0 or newer (core/Cargo.toml).",
+    ]
+
+
 def test_a_session_offers_it_once_where_nothing_is_known(box, project):
     """Not in a repository of which something is known, nor where there is no repository."""
     box.memman("status")
