@@ -30,7 +30,12 @@ _LOOKERS = frozenset(
     """.split()
 )
 _EDITORS = frozenset("black chmod cp dd ed emacs isort mv nano patch tee touch truncate vi vim".split())
-_REWRITES = frozenset("--fix --write --in-place --autocorrect format fmt".split())
+_REWRITES = frozenset(
+    """
+    --fix --write --in-place --autocorrect --snapshot-update --update-snapshot --update-snapshots --updateSnapshot
+    --update-golden --bless --accept format fmt
+    """.split()
+)
 
 
 def _table(rows: str) -> frozenset[tuple[str, str]]:
@@ -69,23 +74,25 @@ _BY_TARGET = frozenset("make just task rake invoke mage".split())
 _RUNNERS = frozenset(
     "uv poetry pipenv pdm hatch bundle npx pnpm yarn bunx python python3 run exec -m dlx mise --".split()
 )
-_ASSIGNED = re.compile(r"(?!\w*SKIP)[A-Za-z_]\w*=")
+_ASSIGNED = re.compile(r"(?!\w*(?:SKIP|UPDATE))[A-Za-z_]\w*=")
 # Options that only show more or less, and those that check less, do less, wait longer or work elsewhere.
 _SHOWING = re.compile(
     r"-v+$|-[qsxl]$|-rA$|--(?:verbose|quiet|silent|tb|(?:no-)?colou?r|debug|trace|stacktrace|info|log-level|progress|plain"
     r"|reporter|show|full-trace|backtrace|maxfail|bail|no-header)"
 )
 _EVADING = re.compile(
-    r"-[kmtC]$|-run$|--?(?:\w+-)*(?:verify|force|exit-zero|D?skip\w*|passWithNoTests|allow|ignore|exclude|only|grep|filter"
+    r"-[kmtuC]$|-run$|--?(?:\w+-)*(?:verify|force|exit-zero|D?skip\w*|passWithNoTests|allow|ignore|exclude|only|grep|filter"
     r"|deselect|lf|ff|last-failed|testNamePattern|Dtest|tests?|dry-run|check|directory|prefix|cwd|chdir|dir|project"
-    r"|manifest-path|rootdir|retr\w*|timeout|parallel)(?:-\w+)*$"
+    r"|manifest-path|rootdir|max-warnings|retr\w*|timeout|parallel)(?:-\w+)*$"
 )
-# Outputs that tell of a network, of who waits no longer, of a command that did not run, and of one that still runs.
+# Outputs that tell of a network or of what others hold, of who waits no longer, of a command that did not run, and of
+# one that still runs.
 _PASSING = re.compile(
     r"\bE(?:TIMEDOUT|CONNRESET|NOTFOUND|AI_AGAIN)\b|resolve host|getaddrinfo|name resolution|time(?:d|s)?[ -]?out"
     r"|(?:HTTP|status|error)\D{0,12}(?:429|50[234])\b|rate limit|too many requests|connection reset|socket hang up"
     r"|network (?:error|is unreachable)|TLS handshake|KeyboardInterrupt|interrupted|doesn't want to proceed"
-    r"|requires approval|permission to use",
+    r"|requires approval|permission to use|EADDRINUSE|already in use|already allocated|could not get lock"
+    r"|temporarily unavailable|no space left",
     re.IGNORECASE,
 )
 _RUNNING = re.compile(r"running (?:in (?:the )?background|with session)")

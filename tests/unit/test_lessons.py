@@ -50,6 +50,8 @@ def test_made_up_sessions_hold_what_is_found_and_nothing_else(name, client):
     (("!go test -race ./...", "go test ./..."), "`go test -race ./...` failed; `go test ./...` worked."),
     (("!npm test", "npm test -- --skip-slow"), ""),
     (("!npm test", "SKIP_SLOW=1 npm test"), ""),
+    (("!npx jest a.test.js", "npx jest a.test.js -u"), ""),
+    (("!pytest -n 4 a.py", "pytest --snapshot-update a.py", "pytest -n 4 a.py"), ""),
 ])  # fmt: skip
 def test_forms_and_look_alikes(steps, lesson):
     """One by one."""

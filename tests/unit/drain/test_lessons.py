@@ -50,8 +50,8 @@ def desk(box, tmp_path):
     return Desk(box, tmp_path / "shop")
 
 
-@pytest.mark.parametrize("host", CLIENTS)
-def test_a_lesson_is_its_agent_s_unconfirmed_word_and_comes_once(desk, host):
+@pytest.mark.parametrize(("host", "verb"), [("claude-code", "forget"), ("codex", "purge"), ("codex", "undo")])
+def test_a_lesson_is_its_agent_s_unconfirmed_word_and_comes_once(desk, host, verb):
     """Neither the same session going on nor another one brings it again, nor once a person has taken it back."""
     desk.session("s1", _mended("npm test", "npm ci"), host)
     (memory,) = desk.known()
@@ -59,7 +59,7 @@ def test_a_lesson_is_its_agent_s_unconfirmed_word_and_comes_once(desk, host):
     desk.session("s1", [*_mended("npm test", "npm ci"), _ran("ls")], host)
     desk.session("s2", _mended("npm test", "npm ci"), host)
     assert len(desk.known()) == 1
-    assert desk.box.memman("forget", memory["uid"], cwd=desk.folder).returncode == 0
+    assert desk.box.person(verb, memory["uid"], cwd=desk.folder).returncode == 0
     desk.session("s3", _mended("npm test", "npm ci"), host)
     assert desk.known() == []
 
