@@ -252,7 +252,7 @@ class Memory:
             return len(queue.of(self.store))
 
     def _place(self) -> "Place":
-        from memman.commands.ancestors import asking
+        from memman.commands.person import asking
         from memman.commands.place import FLAG, Place
 
         return Place(self.data, self.store, FLAG, asking() or self._program, session())

@@ -9,10 +9,9 @@ import click
 
 from memman.belief import rank
 from memman.clock import now_ms
-from memman.commands import likeness
-from memman.commands.memories import Records, rows_of, veiled
+from memman.commands import lint
 from memman.commands.person import confirm
-from memman.commands.place import Place, reading, steadily, writing
+from memman.commands.place import Place, Records, memories_of, reading, rows_of, steadily, writing
 from memman.commands.printing import Progress, bar, named, short, text, unseen
 from memman.commands.review import join
 from memman.commands.verb import verb
@@ -61,9 +60,9 @@ def groups(place: Place, catalogue: Catalogue, among: Sequence[int] = (), progre
 
     pairs = [pair for pair in pairs if pair not in apart and one_place(*pair)]
     same: dict[int, set[int]] = {}
-    for at in range(0, len(pairs), likeness.BATCH):
-        some = pairs[at : at + likeness.BATCH]
-        said = likeness.compared(judge, [(known[old]["text"], known[new]["text"]) for old, new in some])
+    for at in range(0, len(pairs), lint.BATCH):
+        some = pairs[at : at + lint.BATCH]
+        said = lint.compared(judge, [(known[old]["text"], known[new]["text"]) for old, new in some])
         for (old, new), finding in zip(some, said, strict=True):
             if finding == "same" and not of_two_things(known[old]["text"], known[new]["text"]):
                 same.setdefault(old, set()).add(new)
@@ -117,8 +116,8 @@ def proposed(place: Place, ids: Sequence[str] = (), progress: Progress = unseen)
         found = groups(place, catalogue, progress=progress)
         if rows:
             found = [(kept, others) for kept, others in found if {kept, *others} & {*rows}]
-        told = catalogue.memories([row for kept, others in found for row in (kept, *others)])
-        known = {one["id"]: veiled(place, catalogue.reader, one["uid"], one) for one in told}
+        rows = [row for kept, others in found for row in (kept, *others)]
+        known = {one["id"]: one for one in memories_of(place, catalogue, rows)}
         return [{"into": known[kept], "memories": [known[row] for row in others]} for kept, others in found]
 
 

@@ -5,10 +5,9 @@ from itertools import chain
 from typing import Any
 
 from memman.belief import factor, sourced
-from memman.commands.memories import Named, all_named, veiled
-from memman.commands.place import Place, looking
+from memman.commands.place import Named, Place, all_named, looking, veiled
 from memman.commands.printing import labelled, printed, short, text
-from memman.commands.remember_recall import said
+from memman.commands.remember import said
 from memman.commands.verb import said_store
 from memman.model.text import replaced
 from memman.model.vocabulary import HIDDEN
@@ -159,7 +158,7 @@ def _asked(place: Place, catalogue: Catalogue, search: Search, hits: Sequence[Hi
         record = {name: getattr(row, name) for name in ("uid", "text", "status", "source")}
         record |= freshness(catalogue.reader, [row.id])[row.id]
         stands = _stands(search, hits, row.uid) | {"why": _kept_out(search, row)}
-        records.append(veiled(place, catalogue.reader, row.uid, record) | stands)
+        records.append(veiled(place, catalogue.reader, record) | stands)
     return records
 
 

@@ -1,18 +1,36 @@
-"""`memman export`: memories taken out to a file or a folder."""
+"""`memman export` and `import`: memories taken out to a file, and brought in after a look at what would come in."""
 
 import os
+import shlex
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 
 import click
 
-from memman.commands.place import Place, looking, reading
-from memman.commands.printing import complain, text
-from memman.commands.verb import verb
+from memman.belief import STEER, USER, allowed
+from memman.commands.person import choose, confirm
+from memman.commands.place import Place, expected, looking, reading, standing
+from memman.commands.printing import complain, lines, printed, text
+from memman.commands.verb import json_option, verb
+from memman.config import stores
+from memman.config.drain_by_write import ask
+from memman.config.env import Settings
+from memman.config.ignore import ignored
 from memman.config.places import put_file
+from memman.config.schedule import refuse_stopped
+from memman.config.scope import PERSONAL, Here, asked, is_name, label, missing, parted, sees
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
-from memman.portable import export as export_
+from memman.pipeline.injection import steering
+from memman.portable import export as exported
+from memman.portable import notes
+from memman.portable.formats import BY_NAME, recognised
+from memman.portable.incoming import Format, Found, Item
+from memman.providers.build import builtin_llm
+from memman.secrets import legible
+from memman.store.records import TEXT
 
 
 @verb()
@@ -37,7 +55,7 @@ def export(place: Place, path: str | None = None) -> None:
 def written(place: Place) -> Iterator[str]:
     """Yield the lines of a store's export. Raises UnknownStore."""
     with reading(place) as catalogue:
-        yield from export_.written(place.name, catalogue)
+        yield from exported.written(place.name, catalogue)
 
 
 def saved(place: Place, path: str) -> None:
@@ -49,7 +67,7 @@ def saved(place: Place, path: str) -> None:
             return
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
-                ours = export_.ours(file.readline())
+                ours = exported.ours(file.readline())
             if not ours and os.path.getsize(path):
                 raise UsageError(f"{path} is there already and no export of memman: give another name")
         put_file(os.path.abspath(path), "".join(written(place)))
@@ -68,3 +86,219 @@ def waiting(place: Place) -> int:
     """Count the notes that are no memories yet, and in no export."""
     with looking(place) as (_, queue):
         return len(queue.of(place.name))
+
+
+_WHOSE = "Are these your own words, to be trusted as yours? Answer no for a file that others wrote, too."
+# Texts that a preview shows, and repositories that are not known here.
+_SAMPLES, _NAMED = 3, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a person asks of an import.
+
+    `form` is the format, '' for the one that is recognised, `mine` whether the words are their own, `scope` what they
+    hold for.
+    """
+
+    form: str = ""
+    mine: bool = False
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an import would do; `nowhere`: what would be recalled nowhere, `asks`: whether to ask whose words it is."""
+
+    form: str
+    what: str
+    new: dict[str, int]
+    left: dict[str, int]
+    samples: tuple[str, ...]
+    lacks: tuple[str, ...]
+    held: int = 0
+    nowhere: tuple[str, ...] = ()
+    asks: bool = False
+    partial: str = ""
+
+    @property
+    def count(self) -> int:
+        """How many memories and rules, or notes, would come in."""
+        return sum(self.new.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file or folder that was read, and what would become of it."""
+
+    found: Found
+    preview: Preview
+    items: Mapping[str, Item] = field(default_factory=dict)
+
+
+@verb("import")
+@click.argument("path", type=click.Path())
+@click.option("--format", "form", type=click.Choice(tuple(BY_NAME)), help="What PATH is; default: what it looks like.")
+@click.option("--dry-run", is_flag=True, help="Say what would come in, and change nothing.")
+@click.option("--mine", is_flag=True, help="These are your own words: trust them as yours.")
+@click.option("--scope", metavar="SCOPE", help="What notes hold for: personal, repository or path:FOLDER.")
+@json_option
+def import_(
+    place: Place,
+    path: str,
+    form: str | None = None,
+    scope: str | None = None,
+    *,
+    dry_run: bool = False,
+    mine: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Bring in memories from an export, another tool or a text file, after a look at what would come in.
+
+    What a store has already is left as it is, so that a second import adds nothing. An export of memman is restored as
+    it was, and what was purged there is purged here; anything else is queued as notes.
+    """
+    wanted = Wanted(form or "", mine, scope or "")
+    was = read(place, path, wanted)
+    told = list(_preview_lines(was.preview))
+    if was.preview.asks and not dry_run and choose(_WHOSE, {"y": "yes", "n": "no"}, told) == "yes":
+        wanted = replace(wanted, mine=True)
+        was = read(place, path, wanted)
+        told = list(_preview_lines(was.preview))
+    count = 0
+    if not dry_run and was.preview.count:
+        confirm(f"Import these {was.preview.count}?", listed=told)
+        count = imported(place, was)
+    if folder := count and scope and missing(scope, stores.here()):
+        complain(f"imported, but no session will begin with it: there is no folder {folder}")
+    if printed(asdict(was.preview) | {"imported": count}, as_json=as_json):
+        return
+    lines(told if dry_run or not was.preview.count else ())
+    if not dry_run:
+        ruled = f", {counted(was.preview.new['rule'], 'rule')}" if was.preview.new.get("rule") else ""
+        purged = f", {gone} purged" if (gone := was.preview.new.get(exported.PURGES)) else ""
+        text(f"imported {counted(count, 'memory' if was.found.export else 'note')}{ruled}{purged}")
+    if count:
+        lines(was.preview.nowhere)
+
+
+# No function of Python's can have the verb's name.
+globals()["import"] = import_
+
+
+def _preview_lines(preview: Preview) -> Iterator[str]:
+    """Say what would come in, what would not, and why."""
+    yield f"{preview.what}: {preview.count} to import"
+    if preview.partial:
+        yield f"  {preview.partial}"
+    yield from (f"  {count} {name}" for name, count in preview.new.items())
+    if preview.held:
+        yield f"  {preview.held} of these, or more, will be held back for review: they read as attacks"
+    if preview.asks:
+        yield "  not trusted as your own words: with --mine they are"
+    yield from preview.nowhere
+    yield from _not_carried(preview)
+    yield from (f"for example: {said}" for said in preview.samples)
+
+
+def _not_carried(preview: Preview) -> Iterator[str]:
+    """Say what does not come in, and why."""
+    yield from (f"left out, {name}: {count}" for name, count in preview.left.items() if count)
+    yield from (f"not carried: {said}" for said in preview.lacks)
+
+
+def read(place: Place, path: str, wanted: Wanted) -> Reading:
+    """Read what is to be imported, and say what would become of it. Raises UsageError, UnknownStore and CannotWrite."""
+    asked(wanted.scope or None)
+    form = recognised(path, wanted.form)
+    expected(place)
+    found = form.read(os.path.abspath(path))
+    if found.export and wanted.scope:
+        raise UsageError("memories of an export keep the scope that they have: leave --scope out")
+    return _rows(place, form, found) if found.export else _notes(place, form, found, wanted)
+
+
+def imported(place: Place, was: Reading) -> int:
+    """Bring in what was read; return how many memories or notes are new."""
+    refuse_stopped(place.data, "import")
+    if was.found.export:
+        count = exported.restored(place.data, place.name, was.found.export)
+    else:
+        count = notes.queued(place.data, place.name, was.preview.form, was.items, _stamp())
+    ask(place.data)
+    return count
+
+
+def _rows(place: Place, form: Format, found: Found) -> Reading:
+    assert found.export is not None  # noqa: S101 - the caller's own contract
+    plan = exported.planned(place.data, place.path, found.export)
+    left = {"here already": plan.here, "purged": plan.purged}
+    samples = tuple(parts[TEXT]["text"] for parts in [*plan.memories.values()][:_SAMPLES])
+    return Reading(found, Preview(form.name, form.what, plan.counted(), left, samples, found.lacks))
+
+
+def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
+    scope, here = asked(wanted.scope or None), standing()
+    if scope not in ("", PERSONAL) and not here.repository:
+        raise UsageError("what is said at home holds everywhere: go to the folder that it is imported for")
+
+    def settled(item: Item) -> Item:
+        # A file that is imported may lie in any folder; only a repository is what it is about.
+        whose = here.repository if scope else item.repository or ("" if here.alone else here.repository)
+        said = replace(item, text=legible(item.text), scope=scope or item.scope)
+        said = replace(said, repository="" if said.scope == PERSONAL else whose)
+        return replace(said, source=USER, lifted=item.source != USER) if wanted.mine else said
+
+    texts = [item for item in found.items if item.text.strip()]
+    excluded = {folder: _excluded(place.data, folder) for folder in {item.folder for item in texts}}
+    items = [settled(item) for item in texts if not excluded[item.folder]]
+    fresh, left = notes.sorted_out(place.data, place.name, place.path, form.name, items)
+    left["without a text"] = len(found.items) - len(texts)
+    left.update(f"of an excluded folder ({why})" for item in texts if (why := excluded[item.folder]))
+    new = list(fresh.values())
+    judge = builtin_llm(Settings.load(place.data, place.name)).judge
+    held = sum(map(bool, steering(judge, [item.text for item in new if not allowed(item.source, STEER)])))
+    samples = tuple(item.text for item in new[:_SAMPLES])
+    kinds = {
+        "of your own": sum(item.source == USER for item in new),
+        "imported": sum(item.source != USER for item in new),
+    }
+    asks = form.personal and not wanted.mine and kinds["imported"] > 0
+    told = {kind: count for kind, count in kinds.items() if count}
+    nowhere = [*_nowhere(new, here)]
+    if more := nowhere[_NAMED:]:
+        nowhere[_NAMED:] = [f"and {len(more)} more like these"]
+    preview = Preview(
+        *(form.name, form.what, told, dict(left), samples, found.lacks, held, tuple(nowhere), asks, found.partial)
+    )
+    return Reading(found, preview, fresh)
+
+
+def _excluded(data: str, folder: str) -> str:
+    """Return why nothing of a folder is to be remembered, '' where it may be."""
+    try:
+        return ignored(data, folder) if folder else ""
+    except (OSError, CannotWrite) as error:
+        return str(error)
+
+
+def _nowhere(items: Iterable[Item], here: Here) -> Iterator[str]:
+    """Say which items hold for a name or a folder of no repository that is known, and what has them recalled."""
+    for (whose, known), count in Counter((one.repository, bool(one.folder)) for one in items if one.repository).items():
+        folder = parted(whose)[0]
+        if sees(here, whose, "", inside=False) or not (folder.startswith("/") or is_name(whose)):
+            continue
+        said = f"{counted(count, 'note')} of {label(whose, '')}"
+        if is_name(whose):
+            name = shlex.quote(label(whose, ""))
+            yield f"{said}: recalled only in a repository of that name: `memman scope name {name}` there gives it"
+        elif not os.path.isdir(folder):
+            why = "there is no folder" if known else "its folder is not known, perhaps"
+            mends = "`--scope personal` has them hold everywhere, `--scope repository` in the one around this folder"
+            yield f"{said}: recalled nowhere, because {why} {folder}; {mends}"
+
+
+def _stamp() -> dict[str, str]:
+    """Return where an import is made."""
+    user = os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid())
+    return {"host": os.uname().nodename, "user": user, "cwd": os.getcwd(), "revision": ""}

@@ -1,4 +1,4 @@
-"""What agents get: `memman guide`, `prime` and `hook`."""
+"""What agents get: `memman guide`, `prime`, `hook` and `mcp`."""
 
 from typing import TYPE_CHECKING
 
@@ -43,3 +43,15 @@ def hook(words: tuple[str, ...]) -> int:
     from memman.hot.hook import main
 
     return main(words, said_store())
+
+
+@verb(store=False)
+def mcp() -> int:
+    """Offer memory to an agent as tools, by the Model Context Protocol.
+
+    Frames come on standard input and go to standard output.
+    In a client's settings: {"command": "memman", "args": ["mcp"]}
+    """
+    from memman.mcp.server import main
+
+    return main(said_store())

@@ -9,9 +9,19 @@ import click
 
 from memman.belief import AGENT, UNWANTED
 from memman.clock import now_ms
-from memman.commands.ancestors import asking
-from memman.commands.memories import Records, acted, all_memories, all_named, changed, named
-from memman.commands.place import Place, looking, steadily, writing
+from memman.commands.person import asking
+from memman.commands.place import (
+    Place,
+    Records,
+    acted,
+    all_memories,
+    all_named,
+    changed,
+    looking,
+    named,
+    steadily,
+    writing,
+)
 from memman.commands.printing import acted as line
 from memman.commands.printing import freshness, short, table, text
 from memman.commands.verb import ids_argument, verb

@@ -1,26 +1,39 @@
-"""`memman graph`: related, about, link, rebuild."""
+"""`memman graph`, and `reason`, which follows its causes: how something came to be as it is."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import click
 
 from memman.clock import now_ms
-from memman.commands.memories import one_memory, veiled
-from memman.commands.place import Place, looking, reading, standing, steadily, writing
-from memman.commands.printing import Progress, ago, holds, labelled, short, table, text
-from memman.commands.verb import Group, store_option
+from memman.commands.place import (
+    Place,
+    Records,
+    looking,
+    memories_of,
+    one_memory,
+    reading,
+    refuse_held,
+    standing,
+    steadily,
+    veiled,
+    writing,
+)
+from memman.commands.printing import Progress, ago, holds, labelled, short, table, text, unseen
+from memman.commands.verb import Group, store_option, verb
 from memman.config import stores
 from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped
 from memman.drain.stores import metered
+from memman.hot.recall import LIMIT
+from memman.hot.recall_session import found
 from memman.locks import drain_lock
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.records import Edge
-from memman.model.terms import name as compared
-from memman.model.text import SHORT_ID, clean
-from memman.model.vocabulary import EDGE_KINDS, NEWER
+from memman.model.text import clean
+from memman.model.vocabulary import EDGE_KINDS, HIDDEN, NEWER
 from memman.store import EdgeRow
 from memman.store.filters import Filters
 from memman.store.sqlite.catalogue import Catalogue
@@ -53,9 +66,6 @@ _ANSWERS = {
     "semantic": "what is alike",
     NEWER: "what newer memory may say otherwise",
 }
-_all_scopes = click.option(
-    "--all-scopes", "everywhere", is_flag=True, help="Show what belongs to other repositories too, labelled."
-)
 
 
 def _said(one: dict[str, Any]) -> str:
@@ -66,7 +76,10 @@ def _print_related(found: dict[str, Any]) -> None:
     asked = found["memory"]
     text(f"{short(asked['uid'])}  {labelled(asked)}  {_said(asked)}")
     rows = [
-        (one["depth"], one["direction"], one["kind"], one["says"], f"{one['weight']:.2f}", *_row(one))
+        (
+            *(one[name] for name in ("depth", "direction", "kind", "says")),
+            *(f"{one['weight']:.2f}", short(one["uid"]), labelled(one, holds(one)), _said(one)),
+        )
         for one in found["related"]
     ]
     table(rows, heads=("steps", "", "kind", "says", "weight", "id", "source", "text"))
@@ -74,10 +87,6 @@ def _print_related(found: dict[str, Any]) -> None:
         text("nothing is related")
     if found["elsewhere"]:
         text(f"{found['elsewhere']} more in other repositories: --all-scopes shows them")
-
-
-def _row(one: dict[str, Any]) -> tuple[str, str, str]:
-    return short(one["uid"]), labelled(one, holds(one)), _said(one)
 
 
 @graph.verb(shows=_print_related, counts=lambda found: len(found["related"]))
@@ -93,7 +102,7 @@ def _row(one: dict[str, Any]) -> tuple[str, str, str]:
     type=click.IntRange(1, 5),
     help="Maximum distance in edges  [default: 1; with --edge temporal or entity 2, causal 5]",
 )
-@_all_scopes
+@click.option("--all-scopes", "everywhere", is_flag=True, help="Show what belongs to other repositories too, labelled.")
 def related(
     place: Place,
     part: str,
@@ -109,35 +118,11 @@ def related(
     """
     with looking(place) as (catalogue, queue):
         start = one_memory(part, catalogue, queue, place.name)
-        walk = _Walk(catalogue, kind, Filters(history=True), None if everywhere else _here(catalogue))
+        walk = _Walk(
+            catalogue, kind, Filters(history=True), None if everywhere else catalogue.reader.scopes(standing())
+        )
         reached = walk.reached(start, DEPTHS[kind] if depth is None else depth, limit)
-        asked = catalogue.memories([start])[0]
-        return {
-            "memory": veiled(place, catalogue.reader, asked["uid"], asked),
-            "related": reached,
-            "elsewhere": walk.elsewhere,
-        }
-
-
-def _print_about(found: dict[str, Any]) -> None:
-    rows = [(short(one["uid"]), ago(one["valid_from"]), *_row(one)[1:]) for one in found["memories"]]
-    table(rows, heads=("id", "age", "source", "text"))
-
-
-@graph.verb(shows=_print_about, counts=lambda found: len(found["memories"]), none="no memory mentions it")
-@click.argument("name")
-@click.option("--history", is_flag=True, help="Show superseded memories too.")
-def about(place: Place, name: str, *, limit: int = 50, history: bool = False) -> dict[str, Any]:
-    """Show everything that mentions a name, newest first: a service, a host, a file, a ticket, a person.
-
-    As `list --about` does: from all repositories, each memory with where it holds.
-    """
-    if not compared(name):
-        raise UsageError("there is no name to look for: give one, as it is written")
-    with reading(place) as catalogue:
-        rows = catalogue.about((name,), Filters(history=history), limit)
-        found = [{field: one[field] for field in (*_FIELDS, "valid_from")} for one in catalogue.memories(rows)]
-        return {"name": name, "memories": found}
+        return {"memory": memories_of(place, catalogue, [start])[0], "related": reached, "elsewhere": walk.elsewhere}
 
 
 def _print_link(made: dict[str, Any]) -> None:
@@ -162,9 +147,8 @@ def link(place: Place, a: str, b: str, *, kind: str, weight: float, note: str) -
         src, dst = (one_memory(part, catalogue, queue, place.name) for part in (a, b))
         memories = catalogue.memories([src, dst])
     uids = [memory["uid"] for memory in memories]
-    held = next((uid for uid, memory in zip(uids, memories, strict=False) if memory["status"] == "review"), None)
-    if held:
-        raise UsageError(f"{held[:SHORT_ID]} is held back for review: approve it first with `memman review approve`")
+    for memory in memories:
+        refuse_held(memory["uid"], memory["status"])
     if not 0 <= weight <= 1:
         raise UsageError("--weight takes a number from 0 to 1")
     if src == dst:
@@ -173,10 +157,6 @@ def link(place: Place, a: str, b: str, *, kind: str, weight: float, note: str) -
     with writing(place) as store, store.unit() as unit:
         unit.link_by_hand(Edge(kind, src, dst, weight, detail), now_ms())
     return {"src": uids[0], "dst": uids[1], "kind": kind, "weight": weight, "detail": detail}
-
-
-def _here(catalogue: Catalogue) -> frozenset[int] | None:
-    return catalogue.reader.scopes(standing())
 
 
 class _Walk:
@@ -198,7 +178,7 @@ class _Walk:
             memories = {memory["id"]: memory for memory in self.catalogue.memories(self._admitted(list(steps)))}
             rim = list(memories)[: limit - len(found)]
             seen.update(steps)
-            found += [_found(memories[row], steps[row], distance) for row in rim]
+            found += [_found(memories[row], steps[row]) | {"depth": distance} for row in rim]
             if not rim:
                 break
             # Further on, names lead only to what names the same as the memory that was asked about; and of a cause
@@ -232,32 +212,11 @@ class _Walk:
         return edge.kind == "temporal", self.kind == "causal" and edge.src == edge.near, -edge.weight, edge.far
 
 
-def _found(memory: dict[str, Any], step: EdgeRow, distance: int) -> dict[str, Any]:
+def _found(memory: dict[str, Any], step: EdgeRow) -> dict[str, Any]:
     direction: Direction = "to" if step.src == step.near else "from"
-    edge = {
-        "depth": distance, "kind": step.kind, "direction": direction, "weight": step.weight, "detail": step.detail,
-        "says": _CAUSAL[direction] if step.kind == "causal" else "",
-    }  # fmt: skip
+    says = _CAUSAL[direction] if step.kind == "causal" else ""
+    edge = {"kind": step.kind, "direction": direction, "weight": step.weight, "detail": step.detail, "says": says}
     return edge | {name: memory[name] for name in _FIELDS}
-
-
-def rebuild(data: str, store: str, progress: Progress) -> int:
-    """Rebuild the edges that rules make and the text index of `store`; return how many memories were done.
-
-    Raises Busy while a drain is at work, and UnknownStore.
-    """
-    refuse_stopped(data, "graph rebuild")
-    stores.known(data, store)
-
-    async def done() -> int:
-        async with metered(data, Settings.load(data, store)) as opened:
-            found, embedder = opened.store(store), opened.providers.embedder()
-            made = resolved(found.db, embedder.fingerprint)
-            learn(found, made, embedder)
-            return relink(found, made, opened.providers.local(), progress)
-
-    with drain_lock(data):
-        return asyncio.run(done())
 
 
 def _print_rebuilt(done: dict[str, Any]) -> None:
@@ -265,10 +224,101 @@ def _print_rebuilt(done: dict[str, Any]) -> None:
 
 
 @graph.verb(
-    "rebuild",
     shows=_print_rebuilt,
     bar=("relinking", "what is done stays; drains go on with the edges of the rest"),
 )
-def rebuild_verb(place: Place, *, progress: Progress) -> dict[str, Any]:
+def rebuild(place: Place, *, progress: Progress = unseen) -> dict[str, Any]:
     """Recompute all edges but causal and newer ones; those added by hand are kept."""
-    return {"store": place.name, "relinked": rebuild(place.data, place.name, progress)}
+    refuse_stopped(place.data, "graph rebuild")
+    stores.known(place.data, place.name)
+
+    async def done() -> int:
+        async with metered(place.data, Settings.load(place.data, place.name)) as opened:
+            store, embedder = opened.store(place.name), opened.providers.embedder()
+            made = resolved(store.db, embedder.fingerprint)
+            learn(store, made, embedder)
+            return relink(store, made, opened.providers.local(), progress)
+
+    with drain_lock(place.data):
+        return {"store": place.name, "relinked": asyncio.run(done())}
+
+
+# How far a chain is followed.
+_DEEPEST = 6
+ANSWER, BECAUSE, LED, REPLACED, MAYBE = "", "because of", "led to", "replaced", "maybe replaced by"
+
+
+class _Chain:
+    """What led to some memories: a line for each, below what it explains, and none twice."""
+
+    def __init__(self, place: Place, catalogue: Catalogue) -> None:
+        self.place, self.catalogue = place, catalogue
+        self.lines: Records = []
+        self.seen: set[int] = set()
+
+    def follow(self, row: int, how: str, depth: int = 0, why: str = "") -> None:
+        """Add a memory and, below it, what led to it; what came of it is told of an answer only."""
+        record = self.catalogue.memories([row])[0]
+        if row in self.seen or depth > _DEEPEST or record["status"] in HIDDEN:
+            return
+        self.seen.add(row)
+        came = self.catalogue.receipt(record["note"]) or {}
+        provenance = {name: came.get(name, "") for name in ("agent", "session", "revision")}
+        why = why.removeprefix(f"{MANUAL}: ").removeprefix(MANUAL)
+        line = {"depth": depth, "how": how, "why": why, "provenance": provenance}
+        self.lines.append(line | veiled(self.place, self.catalogue.reader, record))
+        for other, link, said in (*self._before(row), *(self._after(row) if how == ANSWER else ())):
+            self.follow(other, link, depth + 1, said)
+
+    def _before(self, row: int) -> Iterator[tuple[int, str, str]]:
+        """Yield what caused a memory and what it replaced, with how and why."""
+        for edge in self.catalogue.reader.edges([row]):
+            if edge.kind == "causal" and edge.dst == row:
+                yield edge.src, BECAUSE, edge.detail
+        for old in self.catalogue.predecessors(row):
+            if old["superseded_by"] == row:
+                yield old["id"], REPLACED, self._why(old["uid"])
+
+    def _after(self, row: int) -> Iterator[tuple[int, str, str]]:
+        """Yield what a memory led to, and what maybe replaces it."""
+        for edge in self.catalogue.reader.edges([row]):
+            if edge.kind == "causal" and edge.src == row:
+                yield edge.dst, LED, edge.detail
+        for newer, _ in self.catalogue.reader.newer([row]).values():
+            yield newer, MAYBE, ""
+
+    def _why(self, uid: str) -> str:
+        """Say why a memory was superseded."""
+        lines = (one for one in self.catalogue.log(limit=50, memory=uid) if one["verb"] == "supersede")
+        return next((str((one["after"] or {}).get("why", "")) for one in lines), "")
+
+
+def _print_chain(lines: Records) -> None:
+    for one in lines:
+        came = " ".join(filter(None, (one["provenance"]["agent"], one["provenance"]["session"])))
+        how = f"{one['how']}: " if one["how"] else ""
+        said = f"{'  ' * one['depth']}{how}{one['text']}"
+        aside = [short(one["uid"]), ago(one["valid_from"]), labelled(one), came, one["why"]]
+        text(f"{said}  ({', '.join(filter(None, aside))})")
+    if not lines:
+        text("memory knows nothing about that")
+
+
+@verb(shows=_print_chain)
+@click.argument("question", nargs=-1, required=True)
+@click.option("--limit", type=click.IntRange(1, LIMIT), default=1, show_default=True, help="Answers that are followed.")
+def reason(place: Place, question: tuple[str, ...], *, limit: int = 1) -> Records:
+    """Say why something is so: the answer, what led to it, what it replaced and why, and who said each.
+
+    Example: memman reason "why is billing on Render". Causes are those that a model named, or you with `graph link`.
+    """
+    query = " ".join(question).strip()
+    if not query:
+        raise UsageError("say what is to be explained: a few words")
+    filters = Filters(here=standing())
+    hits = [hit for hit in found(place.data, place.name, query, filters, limit, None) if not hit.pending]
+    with reading(place) as catalogue:
+        chain = _Chain(place, catalogue)
+        for hit in hits:
+            chain.follow(hit.id, ANSWER)
+        return chain.lines

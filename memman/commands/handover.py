@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from memman.commands.memories import Records
-from memman.commands.place import Place, expected, standing
+from memman.commands.place import Place, Records, expected, standing
 from memman.commands.printing import ago, lines, table, text, when
 from memman.commands.verb import Group, store_option
 from memman.config.shown import session_name

@@ -12,26 +12,22 @@ from memman.commands import list as lists
 from memman.commands.forget import restore as restored
 from memman.commands.forget import told
 from memman.commands.list import listing
-from memman.commands.memories import Records, all_memories, changed, veiled
 from memman.commands.person import confirm
-from memman.commands.place import Place, looking, steadily, writing
+from memman.commands.place import Place, Records, changed
 from memman.commands.printing import did, labelled, named, short, text, when
 from memman.commands.show import described, show
 from memman.commands.verb import Group, ids_argument, store_option
 from memman.config.repository import repository
-from memman.config.schedule import refuse_stopped
 from memman.hot.grammar import end
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.worth import BOUND
 from memman.store.sqlite import keeping
+from memman.store.sqlite.catalogue import Catalogue
 
 if TYPE_CHECKING:
     from memman.store.sqlite.store import SqliteStore
     from memman.store.sqlite.unit import SqliteUnit
-
-# What is told of each that is reinstated.
-_TOLD = ("text", "ends_at", "file_changed_at")
 
 
 @click.group(cls=Group)
@@ -58,8 +54,7 @@ def candidates(place: Place, *, below: float = BOUND, limit: int = 20) -> Record
 
 
 def _protected(records: Records) -> None:
-    said = "protected" if records[0]["protected"] else "no longer protected"
-    did(said, f"already {said}")(records)
+    did("protected" if records[0]["protected"] else "no longer protected")(records)
 
 
 def _ask_protect(place: Place, ids: Sequence[str], *, undo: bool) -> None:
@@ -81,7 +76,7 @@ def protect(place: Place, ids: Sequence[str], *, undo: bool = False) -> Records:
 def _expired(records: Records) -> None:
     ends, now = records[0]["ends_at"], now_ms()
     said = "holds for ever" if ends is None else f"holds until {when(ends)}" if ends > now else "is over now"
-    did(said, f"already {said}")(records)
+    did(said)(records)
 
 
 @insights.verb(shows=_expired)
@@ -100,7 +95,7 @@ def expire(place: Place, ids: Sequence[str], *, at: str | None = None, never: bo
 
 
 @insights.verb(
-    shows=did("verified", ""),
+    shows=did("verified"),
     asks=lambda place, ids: confirm("Are these still true?", listed=map(named, described(place, ids))),
 )
 @ids_argument
@@ -149,13 +144,21 @@ def archive(place: Place, ids: Sequence[str] = (), *, least: bool = False, below
     """Put memories out of recall; `insights restore` brings them back."""
     if bool(ids) == least:
         raise UsageError("give either IDs or --least")
-    if not least:
-        return lists.archive(place, ids)
-    found = lists.least(place, below=below, limit=None)
-    if found:
-        lines = (f"{short(one['uid'])}  {labelled(one)}  {'; '.join(one['why'])}  {one['text']}" for one in found)
-        confirm(f"Archive {counted(len(found), 'memory')}?", listed=lines)
-    return lists.archived(place, found, below)
+    why = "by hand"
+    if least:
+        found = lists.least(place, below=below, limit=None)
+        if found:
+            lines = (f"{short(one['uid'])}  {labelled(one)}  {'; '.join(one['why'])}  {one['text']}" for one in found)
+            confirm(f"Archive {counted(len(found), 'memory')}?", listed=lines)
+        # What was used, said again or protected meanwhile is kept.
+        still = {one["uid"] for one in lists.least(place, below=below, limit=None)}
+        ids, why = (
+            [one["uid"] for one in found if one["uid"] in still],
+            f"insights archive --least: worth less than {below:g}",
+        )
+    return changed(
+        place, ids, "insights archive", lambda _, unit, memory, now: unit.forget(memory, now, "archive", why)
+    )
 
 
 @insights.verb(shows=lambda records: told(records, "not archived"))
@@ -173,27 +176,16 @@ def _reinstated(records: Records) -> None:
 
 @insights.verb(shows=_reinstated)
 @ids_argument
-@steadily
 def reinstate(place: Place, ids: Sequence[str]) -> Records:
     """Make superseded memories current again, with their original dates and source.
 
     The memories that replaced them are kept; `memman forget` removes those.
     """
-    refuse_stopped(place.data, "insights reinstate")
-    with looking(place) as (catalogue, queue):
-        memories = catalogue.memories(all_memories(ids, catalogue, queue, place.name))
-        heirs = {one["id"]: next((heir["uid"] for heir in catalogue.successors(one["id"])), None) for one in memories}
-    now = now_ms()
-    with writing(place) as store, store.unit() as unit:
-        done = {one["id"]: unit.reinstate(one["id"], now) for one in memories}
-    with looking(place) as (catalogue, _):
-        return [
-            veiled(
-                place,
-                catalogue.reader,
-                one["uid"],
-                {"id": one["uid"], "changed": done[one["id"]], "successor": heirs[one["id"]]}
-                | {name: one[name] for name in _TOLD},
-            )
-            for one in memories
-        ]
+    heirs: list[str | None] = []
+
+    def change(store: "SqliteStore", unit: "SqliteUnit", memory: int, now: int) -> bool:
+        heirs.append(next((heir["uid"] for heir in Catalogue(store.reader, store.path).successors(memory)), None))
+        return unit.reinstate(memory, now)
+
+    records = changed(place, ids, "insights reinstate", change)
+    return [one | {"successor": heir} for one, heir in zip(records, heirs, strict=True)]

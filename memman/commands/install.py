@@ -10,9 +10,8 @@ from functools import partial
 
 import click
 
-from memman.commands.ancestors import asking
 from memman.commands.config import abbreviated
-from memman.commands.person import confirm, refuse_agents
+from memman.commands.person import asking, confirm, refuse_agents
 from memman.commands.place import chosen as current
 from memman.commands.place import standing
 from memman.commands.printing import complain, printed, text

@@ -9,9 +9,7 @@ import click
 
 from memman.belief import AGAINST, SOURCES
 from memman.clock import now_ms
-from memman.commands.inbox import why_held
-from memman.commands.memories import Records, changed, one_memory, veiled
-from memman.commands.place import Place, looking, reading, scopes_meant
+from memman.commands.place import Place, Records, looking, one_memory, reading, refuse_held, scopes_meant, veiled
 from memman.commands.printing import (
     WIDE,
     aged,
@@ -23,6 +21,7 @@ from memman.commands.printing import (
     text,
 )
 from memman.commands.printing import listed as limited
+from memman.commands.review import why_held
 from memman.commands.verb import json_option, limit_option, scope_option, verb
 from memman.config.env import Settings, stale_ages
 from memman.hot.grammar import moment
@@ -38,8 +37,6 @@ from memman.store.sqlite.reader import SqliteReader
 
 T = TypeVar("T")
 STATUSES = ("current", "superseded", "forgotten", ARCHIVED, "all")
-_MOST = 500
-_COUNT = click.IntRange(0, _MOST)
 _LINKS = {"because_of": "because of", "led_to": "led to"}
 _LONGEST = 200
 _FIELDS = (
@@ -60,20 +57,6 @@ _FIELDS = (
 # How an origin begins that is a place, not a session.
 _PLACE = "@"
 NO_STALE, NO_LEAST = "nothing is out of date, as far as can be told", "no memory is worth so little"
-_NONE = {"stale": NO_STALE, "least": NO_LEAST, "about": "no memory mentions it"}
-_FORMS = ("stale", "least", "about", "around", "by_day")
-# What goes with some forms only, '' for the plain list.
-_GOES = {
-    "status": ("",),
-    "category": ("", "stale", "least", "about"),
-    "source": ("", "stale", "least", "about"),
-    "scope": ("", "stale", "least", "about", "around"),
-    "since": ("", "around", "by_day"),
-    "until": ("", "around", "by_day"),
-    "before": ("around",),
-    "after": ("around",),
-    "below": ("least",),
-}
 
 
 @verb("list")
@@ -86,8 +69,6 @@ _GOES = {
 @click.option("--below", type=click.FloatRange(0, 2), help=f"With --least: only what is worth less  [default: {BOUND}]")
 @click.option("--about", metavar="NAME", help="Show what mentions a service, a host, a file, a ticket, a person.")
 @click.option("--around", metavar="ID", help="Show by day what happened around a memory, which is marked and whole.")
-@click.option("--before", type=_COUNT, help="With --around: how many before it  [default: half of --limit]")
-@click.option("--after", type=_COUNT, help="With --around: how many after it  [default: the rest of --limit]")
 @click.option("--by-day", is_flag=True, help="Show by day, the newest last, with what superseded what.")
 @click.option("--since", metavar="TIME", help="Show only what is newer: 2026-11-01T10:00, 7d, 12h, yesterday.")
 @click.option("--until", metavar="TIME", help="Show only what is older.")
@@ -99,19 +80,19 @@ def listing(place: Place, limit: int, *, as_json: bool = False, **asked: Any) ->
     form, *more = [name for name in _FORMS if name in said] or [""]
     if more:
         raise UsageError(f"{_option(form)} and {_option(more[0])} are two lists: give one of them")
-    if wrong := next((name for name in said if form not in _GOES.get(name, (form,))), ""):
-        forms = [_option(one) for one in _GOES[wrong] if one]
-        raise UsageError(f"{_option(wrong)} goes with {' or '.join(forms) or 'the plain list'} only")
+    find, show, none, goes = _FORMS[form]
     value = said.pop(form, None)
+    if wrong := next((name for name in said if name not in goes), ""):
+        forms = [_option(name) for name, one in _FORMS.items() if name and wrong in one[3]]
+        raise UsageError(f"{_option(wrong)} goes with {' or '.join(forms) or 'the plain list'} only")
     said |= {name: moment(said[name], name) for name in ("since", "until") if name in said}
-    find, show = _LISTS[form]
     if form == "around":
         records = find(place, value, limit=limit, **said)
     else:
         records = limited(lambda most: find(place, value, limit=most, **said), limit)
     records = aged(place, records)
     if not printed(records, as_json=as_json):
-        show(records) if records else text(_NONE.get(form, "no memories"))
+        show(records) if records else text(none)
 
 
 def _option(name: str) -> str:
@@ -123,7 +104,7 @@ def listed(place: Place, _: object = None, *, status: str = "current", limit: in
     with reading(place) as catalogue:
         asked["scopes"] = scopes_meant(catalogue, asked.pop("scope", None))
         records = catalogue.listed(status=status, limit=limit, **asked)
-        return [veiled(place, catalogue.reader, one["uid"], one | why_held(catalogue, one)) for one in records]
+        return [veiled(place, catalogue.reader, one | why_held(catalogue, one)) for one in records]
 
 
 def _print_listed(records: Records) -> None:
@@ -160,7 +141,7 @@ def _asked(catalogue: Catalogue, found: dict[int, T], asked: dict[str, Any]) -> 
 def _told(place: Place, catalogue: Catalogue, more: Mapping[int, dict[str, Any]]) -> Records:
     """Return memories, in the order of `more`, each with what that says of it."""
     records = catalogue.memories([*more])
-    return [veiled(place, catalogue.reader, one["uid"], one | more[one["id"]]) for one in records]
+    return [veiled(place, catalogue.reader, one | more[one["id"]]) for one in records]
 
 
 def print_stale(records: Records) -> None:
@@ -178,20 +159,6 @@ def least(place: Place, _: object = None, *, below: float = BOUND, limit: int | 
         first = [(value, row) for value, row in valued if value < below][:limit]
         whys = {row: {"worth": round(value, 3), "why": reasons(kept[row], now)} for value, row in first}
         return _told(place, catalogue, whys)
-
-
-def archived(place: Place, found: Sequence[Mapping[str, Any]], below: float) -> Records:
-    """Archive those of what `least` found that still are: what was used, said again or protected since is kept."""
-    still = {one["uid"] for one in least(place, below=below, limit=None)}
-    uids = [one["uid"] for one in found if one["uid"] in still]
-    return archive(place, uids, f"insights archive --least: worth less than {below:g}")
-
-
-def archive(place: Place, parts: Sequence[str], why: str = "by hand") -> Records:
-    """Put memories out of recall, logged with `why`; return a record for each."""
-    return changed(
-        place, parts, "insights archive", lambda _, unit, memory, now: unit.forget(memory, now, "archive", why)
-    )
 
 
 def print_least(records: Records) -> None:
@@ -255,31 +222,22 @@ def around(
     part: str,
     *,
     limit: int = 20,
-    before: int | None = None,
-    after: int | None = None,
     since: int | None = None,
     until: int | None = None,
     scope: str | None = None,
 ) -> Records:
     """Return a memory amid those that came to hold just before and after it. Raises UsageError for a hidden one."""
     half = limit // 2
-    before, after = half if before is None else before, limit - 1 - half if after is None else after
     with looking(place) as (catalogue, queue):
         asked = one_memory(part, catalogue, queue, place.name)
-        found = catalogue.around(asked, before, after)
-        of_scope = Filters(scopes=scopes_meant(catalogue, scope), history=True)
-        there = catalogue.reader.filtered([row for _, row in found], of_scope)
+        found = catalogue.around(asked, half, limit - 1 - half)
+        filters = Filters(scopes=scopes_meant(catalogue, scope), history=True)
+        there = catalogue.reader.filtered([row for _, row in found], filters)
         rows = [row for at, row in found if row == asked or (row in there and _within(at, since, until))]
         if asked not in rows:
-            raise UsageError(_hidden(part, catalogue.memories([asked])[0]["status"]))
+            refuse_held(part, catalogue.memories([asked])[0]["status"])
+            raise UsageError(f"{part} is forgotten: `memman forget --undo {part}` brings it back")
         return _described(catalogue, rows, asked)
-
-
-def _hidden(part: str, status: str) -> str:
-    """Say why a memory has no place in time."""
-    if status == "review":
-        return f"{part} is held back for review: approve it first with `memman review approve`"
-    return f"{part} is forgotten: `memman forget --undo {part}` brings it back"
 
 
 def _within(at: int, since: int | None, until: int | None) -> bool:
@@ -289,29 +247,26 @@ def _within(at: int, since: int | None, until: int | None) -> bool:
 def _described(catalogue: Catalogue, rows: Sequence[int], asked: int | None = None) -> Records:
     """Describe memories: what took the place of each, what it came of and led to, and whether it is one asked about."""
     memories = catalogue.memories(rows)
-    links = _causal(catalogue, rows)
+    links = [
+        (edge.near, "led_to" if edge.src == edge.near else "because_of", edge.far)
+        for edge in catalogue.reader.edges(rows)
+        if edge.kind == "causal"
+    ]
     others = {memory["superseded_by"] for memory in memories if memory["superseded_by"]} | {far for *_, far in links}
     uids = {other["id"]: other["uid"] for other in catalogue.memories(sorted(others)) if other["status"] not in HIDDEN}
     session = next((memory["origin"] for memory in memories if memory["id"] == asked), _PLACE)
     return [
         {name: memory[name] for name in _FIELDS}
-        | {"asked": memory["id"] == asked}
-        | {"same_session": memory["origin"] == session and not session.startswith(_PLACE)}
-        | {"superseded_by": uids.get(memory["superseded_by"])}
+        | {
+            "asked": memory["id"] == asked,
+            "same_session": memory["origin"] == session and not session.startswith(_PLACE),
+            "superseded_by": uids.get(memory["superseded_by"]),
+        }
         | {
             name: [uids[far] for row, link, far in links if (row, link) == (memory["id"], name) and far in uids]
             for name in ("because_of", "led_to")
         }
         for memory in memories
-    ]
-
-
-def _causal(catalogue: Catalogue, rows: Sequence[int]) -> Sequence[tuple[int, str, int]]:
-    """Return (row, how it is linked, to which row) of the causal edges at `rows`."""
-    return [
-        (edge.near, "led_to" if edge.src == edge.near else "because_of", edge.far)
-        for edge in catalogue.reader.edges(rows)
-        if edge.kind == "causal"
     ]
 
 
@@ -323,6 +278,7 @@ def _print_days(entries: list[dict[str, Any]]) -> None:
 
 
 def _line(entry: dict[str, Any]) -> str:
+    """Write the memory asked about whole, of the others a summary or their beginning."""
     marks = [
         labelled(entry, holds(entry)),
         "same session" if entry["same_session"] and not entry["asked"] else "",
@@ -330,29 +286,25 @@ def _line(entry: dict[str, Any]) -> str:
         *(f"{said} {', '.join(map(short, entry[name]))}" for name, said in _LINKS.items() if entry[name]),
     ]
     sign = ">" if entry["asked"] else " "
-    head = f"{sign} {_local(entry, '%H:%M')} {short(entry['uid'])} {', '.join(filter(None, marks))}"
-    return f"{head}: {_said(entry)}"
-
-
-def _said(entry: dict[str, Any]) -> str:
-    """Give the memory asked about whole, of the others a summary or their beginning."""
-    if entry["asked"]:
-        return clean(entry["text"], WIDE)
-    return clean(f"{entry['summary']}…" if entry["summary"] else entry["text"], _LONGEST)
+    said = f"{entry['summary']}…" if entry["summary"] else entry["text"]
+    said = clean(entry["text"], WIDE) if entry["asked"] else clean(said, _LONGEST)
+    return f"{sign} {_local(entry, '%H:%M')} {short(entry['uid'])} {', '.join(filter(None, marks))}: {said}"
 
 
 def _local(entry: dict[str, Any], form: str) -> str:
     return time.strftime(form, time.localtime(entry["valid_from"] / 1000))
 
 
-# How memories are found for a form of the list, '' for the plain one, and printed.
-_LISTS: dict[str, tuple[Callable[..., Records], Callable[[Records], None]]] = {
-    "": (listed, _print_listed),
-    "stale": (stale, print_stale),
-    "least": (least, print_least),
-    "about": (about, memories),
-    "around": (around, _print_days),
-    "by_day": (by_day, _print_days),
+_NARROWED, _DATED = ("category", "source", "scope"), ("since", "until")
+# A form of the list, '' for the plain one -> how memories are found for it and printed, what is said of none, and which
+# other options go with it.
+_FORMS: dict[str, tuple[Callable[..., Records], Callable[[Records], None], str, tuple[str, ...]]] = {
+    "": (listed, _print_listed, "no memories", (*_NARROWED, *_DATED, "status")),
+    "stale": (stale, print_stale, NO_STALE, _NARROWED),
+    "least": (least, print_least, NO_LEAST, (*_NARROWED, "below")),
+    "about": (about, memories, "no memory mentions it", _NARROWED),
+    "around": (around, _print_days, "no memories", (*_DATED, "scope")),
+    "by_day": (by_day, _print_days, "no memories", _DATED),
 }
 
 # No function of Python's can have the verb's name; nor may this module name Python's own `list`.

@@ -1,5 +1,6 @@
 """`memman log`: what was done to memories, what was learned, by which sessions, and what it cost."""
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -9,8 +10,9 @@ from typing import Any
 
 import click
 
-from memman.commands.memories import Records, one_memory, veiled
-from memman.commands.place import Place, looking, reading, standing
+from memman.clock import now_ms
+from memman.commands import review
+from memman.commands.place import Place, Records, looking, memories_of, one_memory, reading, standing, veiled
 from memman.commands.printing import WIDE, holds, labelled, lines, pairs, printed, short, table, tallied, text, when
 from memman.commands.printing import listed as limited
 from memman.commands.verb import Group, json_option, limit_option, store_option
@@ -18,12 +20,15 @@ from memman.config.scope import PERSONAL, label
 from memman.hot.grammar import moment
 from memman.model.errors import UnknownId, UsageError
 from memman.model.plural import counted
+from memman.model.text import duration
+from memman.model.vocabulary import WISHES
 from memman.queue.ledger import Ledger
 from memman.queue.view import QueueView
 from memman.store.sqlite import sessions as sql
 from memman.store.sqlite import shown
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.rules import VERB as RULE
+from memman.store.sqlite.sessions import sitting
 from memman.store.sqlite.standing import last_session
 
 WHO = ("agent", "session")
@@ -94,11 +99,9 @@ def listing(
 ) -> None:
     """List changes, newest first."""
     if since == LAST and not (session or memory or counts):
-        from memman.commands import absence
-
-        told = absence.told(place)
+        told = since_last(place)
         if not printed(told, as_json=as_json):
-            absence.show(told)
+            _print_since_last(told)
         return
     after = _after(since)
     if session is not None:
@@ -217,7 +220,7 @@ def learned(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
         scopes = {row: label(*scope) for row, scope in catalogue.reader.scope_of(days).items()}
         rows = sorted(days, key=lambda row: scopes.get(row, ""))
         rows.sort(key=lambda row: days[row], reverse=True)
-        told = {one["id"]: one for one in _memories(place, catalogue, rows[:limit])}
+        told = {one["id"]: one for one in memories_of(place, catalogue, rows[:limit])}
     groups = []
     for (day, scope), these in groupby(rows, key=lambda row: (days[row], scopes.get(row, ""))):
         memories = [*these]
@@ -248,7 +251,7 @@ def changed(place: Place, catalogue: Catalogue, since: int) -> Records:
     verbs = catalogue.changed(since)
     return [
         {"sign": sign, "verbs": [*verbs[record["id"]]]} | record
-        for record in _memories(place, catalogue, [*verbs])
+        for record in memories_of(place, catalogue, [*verbs])
         if (sign := _sign(verbs[record["id"]], record))
     ]
 
@@ -328,12 +331,8 @@ def left(place: Place, part: str) -> dict[str, Any]:
         one = known[one_of(known, part, "session")]
         ids, told = (find(db, one["session"]) for find in (sql.made, sql.shown))
         before = catalogue.reader.before(ids)
-        made = [record | {"replaced": before.get(record["id"])} for record in _memories(place, catalogue, ids)]
-        return one | {"made": made, "shown": _memories(place, catalogue, told)}
-
-
-def _memories(place: Place, catalogue: Catalogue, ids: list[int]) -> Records:
-    return [veiled(place, catalogue.reader, record["uid"], record) for record in catalogue.memories(ids)]
+        made = [record | {"replaced": before.get(record["id"])} for record in memories_of(place, catalogue, ids)]
+        return one | {"made": made, "shown": memories_of(place, catalogue, told)}
 
 
 def listed(place: Place, *, limit: int = 20, since: int | None = None, memory: str | None = None) -> Records:
@@ -352,7 +351,7 @@ def _told(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dict[st
     """Say of a line whose it is and how its memory stands, with both sides of the change as far as may be told."""
     record |= _by_whom(record, catalogue)
     sides = {side: record[side] for side in ("before", "after") if record[side]}
-    told = {name: veiled(place, catalogue.reader, record["memory"], side) for name, side in sides.items()}
+    told = {name: veiled(place, catalogue.reader, side, record["memory"]) for name, side in sides.items()}
     return record | told | _standing(record, catalogue)
 
 
@@ -390,3 +389,71 @@ def _standing(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     for memory in catalogue.memories([*catalogue.reader.located([record["memory"]])][:1]):
         return {name: memory[name] for name in ("source", "scope", "ends_at", "file_changed_at")}
     return {"source": ""}
+
+
+# Lines after an hour and after a month; between them, by the logarithm of the hours.
+_FEWEST, _MOST, _MONTH_HOURS = 3, 40, 720
+_HOUR_MS = 3_600_000
+
+
+def since_last(place: Place) -> dict[str, Any]:
+    """Return since when something is told, how long ago the last sitting ended, and what changed, most telling first.
+
+    What replaced something says what; that is not told by itself. `left` is how much more there is.
+    """
+    now = now_ms()
+    with reading(place) as catalogue:
+        last = sitting(catalogue.reader.db, place.session)
+        if not last:
+            return {"since": None, "away_ms": None, "changes": [], "left": 0, "waiting": review.count(catalogue)}
+        changes = changed(place, catalogue, last[0])
+        before = catalogue.reader.before([one["id"] for one in changes])
+        changes = [one | {"replaced": before.get(one["id"])} for one in changes]
+        new = {one["id"] for one in changes}
+        changes = [one for one in changes if one["superseded_by"] not in new]
+        room = room_for(now - last[1]) - 1
+        room -= len(changes) > room
+        first = sorted(changes, key=_telling)[:room]
+        return {
+            "since": last[0],
+            "away_ms": now - last[1],
+            "changes": first,
+            "left": len(changes) - len(first),
+            "waiting": review.count(catalogue),
+        }
+
+
+def room_for(away_ms: int) -> int:
+    """Say how many lines an absence is worth."""
+    hours = min(max(away_ms / _HOUR_MS, 1), _MONTH_HOURS)
+    return _FEWEST + round((_MOST - _FEWEST) * math.log(hours) / math.log(_MONTH_HOURS))
+
+
+def _telling(change: dict[str, Any]) -> tuple[bool, int, bool, int, int]:
+    """Order what replaced something first, what came before what went, wishes before facts, the newest of them."""
+    return (
+        not change["replaced"],
+        "+-~".index(change["sign"]),
+        change["category"] not in WISHES,
+        -change["importance"],
+        -change["recorded_at"],
+    )
+
+
+def _print_since_last(found: dict[str, Any]) -> None:
+    if found["since"] is None:
+        text("nobody was here yet")
+        return
+    since = time.strftime("%Y-%m-%dT%H:%M", time.localtime(found["since"] / 1000))
+    waits = sum(found["waiting"].values())
+    review = f"; {waits} wait{'s' * (waits == 1)} for you: memman review list" if waits else ""
+    count = len(found["changes"]) + found["left"]
+    text(f"away for {duration(found['away_ms'] / 1000)}; {count or 'nothing'} changed since {since}{review}")
+    for one in found["changes"]:
+        before = f' (before: "{one["replaced"]}")' if one["replaced"] else ""
+        how = f"  ({', '.join(dict.fromkeys(one['verbs']))})" if one["sign"] != "+" else ""
+        text(
+            f"{one['sign']} {short(one['uid'])}  {labelled(one, one['scope'] or PERSONAL)}  {one['text']}{before}{how}"
+        )
+    if found["left"]:
+        text(f"and {found['left']} more: memman log diff --since {since}")

@@ -66,7 +66,7 @@ def page(
 
 def _filed(place: Place, path: str) -> int:
     """Write the file, readable by nobody else, over an older page only. Raises UsageError and CannotWrite."""
-    from memman.page.file import ours, written
+    from memman.page.document import ours, written
 
     if path == "-":
         raise UsageError("a page is written to a file: give its name, like page.html")

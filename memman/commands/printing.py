@@ -155,8 +155,9 @@ def holds(record: Mapping[str, Any]) -> str:
     return "" if "scope" not in record else f"in {record['scope']}" if record["scope"] else "everywhere"
 
 
-def did(said: str, otherwise: str) -> Callable[[Iterable[Mapping[str, Any]]], None]:
-    """Return what prints records of what was changed: `said` of those that were, `otherwise` of the others."""
+def did(said: str, otherwise: str = "") -> Callable[[Iterable[Mapping[str, Any]]], None]:
+    """Return what prints records of what was changed: `said` of those that were, of others `otherwise`, or already."""
+    otherwise = otherwise or f"already {said}"
     return lambda records: table([acted(said if one["changed"] else otherwise, one) for one in records])
 
 

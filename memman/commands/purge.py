@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memman.belief import SOURCES
-from memman.commands.memories import SHORTEST, named
 from memman.commands.person import confirm, typed
-from memman.commands.place import Place, looking
+from memman.commands.place import SHORTEST, Place, looking, named
 from memman.commands.printing import labelled, lines, printed, short, text
 from memman.commands.verb import json_option, verb
 from memman.config.scope import label

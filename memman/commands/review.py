@@ -8,12 +8,21 @@ import click
 
 from memman.belief import APPROVED, outlasts
 from memman.clock import now_ms
-from memman.commands.inbox import CONTRADICTED, HELD, MAYBE, UNCONFIRMED, UNWANTED, found, told
-from memman.commands.memories import Records, acted, all_named, rows_of
 from memman.commands.person import choose, confirm
-from memman.commands.place import Place, looking, reading, scopes_meant, steadily, writing
+from memman.commands.place import (
+    Place,
+    Records,
+    acted,
+    looking,
+    reading,
+    rows_of,
+    scopes_meant,
+    steadily,
+    veiled,
+    writing,
+)
 from memman.commands.printing import acted as line
-from memman.commands.printing import ago, apart, holds, labelled, lines, named, pairs, short, table, when
+from memman.commands.printing import ago, holds, labelled, lines, short, table
 from memman.commands.printing import text as say
 from memman.commands.verb import Group, ids_argument, scope_option, store_option
 from memman.config.schedule import refuse_stopped
@@ -21,19 +30,22 @@ from memman.config.scope import PATH, PERSONAL, REPOSITORY
 from memman.hot.provenance import stamp
 from memman.model.errors import ProviderMisconfigured, UsageError
 from memman.model.records import EVERYWHERE
-from memman.pipeline.link import Subject, connected
-from memman.providers import builtin_embedder
+from memman.model.vocabulary import WISHES
 from memman.queue.append import append
-from memman.store.sqlite.past import PastReader
+from memman.store.sqlite import beliefs
+from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.scopes import kept
-from memman.upkeep.relink import judged
 
 if TYPE_CHECKING:
     from memman.embed import LocalEmbedder
     from memman.store.sqlite.store import SqliteStore
     from memman.store.sqlite.unit import SqliteUnit
 
-_MOST = 500
+# The kinds of what waits, in the order of the list. The id is the older one's where there are two.
+HELD, MAYBE, CONTRADICTED = "held back", "maybe replaced", "contradicted"
+UNWANTED, UNCONFIRMED = "to forget", "unconfirmed"
+# As many of what waits are walked through, and of those held back looked at.
+MOST = 500
 # What waits: kind, memory, other side; none of these where a memory does not wait.
 Waiting = tuple[str, int, int]
 NOTHING = "not waiting"
@@ -41,9 +53,61 @@ NOTHING = "not waiting"
 _ANSWERS = {"a": "approve", "e": "edit", "r": "reject", "s": "skip", "q": "quit"}
 _OF_TWO = {"y": "yes", "n": "no", "b": "both hold", "e": "edit", "s": "skip", "q": "quit"}
 _REPLACES, _STAYS = "Does the newer replace the older?", "Does the older stay as it is?"
-_WHOLE = 500
-# What the other side is to what waits, by the name it has.
-_SIDES = {"superseded_by": "replaced by", "stands_behind": "stands behind", "maybe_replaced_by": "maybe replaced by"}
+
+
+def found(catalogue: Catalogue) -> list[tuple[str, int, int]]:
+    """Return (kind, memory, the other side or 0) of what waits."""
+    held = [one["id"] for one in catalogue.listed(status="review", limit=MOST)]
+    pairs, contradicted = catalogue.doubtful(), beliefs.contradicted(catalogue.reader)
+    said = beliefs.claimed(catalogue.reader.db)
+    unwanted = beliefs.unwanted(catalogue.reader.db)
+    told = {*unwanted, *pairs, *pairs.values(), *contradicted.values(), *(new for _, new, _ in said)}
+    wishes = [row for row in beliefs.lone(catalogue.reader.db, WISHES) if row not in told]
+    return [
+        *((HELD, row, 0) for row in held),
+        *((MAYBE, old, new) for old, new in pairs.items()),
+        *((MAYBE, old, new) for old, new, sure in said if not sure),
+        *((CONTRADICTED, old, new) for old, new, sure in said if sure),
+        *((CONTRADICTED, old, new) for old, new in contradicted.items()),
+        *((UNWANTED, row, 0) for row in unwanted),
+        *((UNCONFIRMED, row, 0) for row in wishes),
+    ]
+
+
+def count(catalogue: Catalogue) -> dict[str, int]:
+    """Count what waits by kind."""
+    kinds = [kind for kind, _, _ in found(catalogue)]
+    return {kind: kinds.count(kind) for kind in (HELD, MAYBE, CONTRADICTED, UNWANTED, UNCONFIRMED) if kind in kinds}
+
+
+def told(place: Place, catalogue: Catalogue, kind: str, memory: int, other: int) -> dict[str, Any]:
+    """Describe what waits, with the other side; what is held back says nothing to an agent."""
+    record = catalogue.memories([memory])[0]
+    beside = catalogue.memories([other])[0] if other else None
+    told = {"kind": kind, "why": _why(catalogue, kind, record, beside), "other": beside} | record
+    return veiled(place, catalogue.reader, told)
+
+
+def _why(catalogue: Catalogue, kind: str, record: dict[str, Any], other: dict[str, Any] | None) -> str:
+    against = beliefs.why_against(catalogue.reader, other["uid"], record["uid"]) if other else ""
+    said = against or beliefs.why(catalogue.reader, record["uid"])
+    if kind == HELD and not said:
+        return _reason(record["text"])
+    return {UNCONFIRMED: "nobody but an agent has said so", UNWANTED: "an agent asks for it"}.get(kind, said)
+
+
+def _reason(text: str) -> str:
+    """Say why a text was held back, as far as it shows."""
+    from memman.pipeline.injection import STEERS, planted
+
+    return planted(text) or f"{STEERS}, or hid text"
+
+
+def why_held(catalogue: Catalogue, record: dict[str, Any]) -> dict[str, str]:
+    """Say why a memory is held back, where it is."""
+    if record["status"] != "review":
+        return {}
+    return {"why": beliefs.why(catalogue.reader, record["uid"]) or _reason(record["text"])}
 
 
 @click.group(cls=Group)
@@ -61,7 +125,7 @@ def _print_waiting(records: Records) -> None:
 
 def _block(record: dict[str, Any]) -> Iterator[str]:
     """Write what waits, why, and what it says; below it the other side."""
-    yield f"{short(record['uid'])}  {_waits(record)}"
+    yield f"{short(record['uid'])}  {': '.join(filter(None, (record['kind'], record['why'])))}"
     yield f"    {_said(record)}"
     if other := record["other"]:
         yield f"    newer: {short(other['uid'])}  {_said(other)}"
@@ -83,42 +147,14 @@ def listed(place: Place, *, limit: int = 20, scope: str | None = None) -> Record
         return [told(place, catalogue, *one) for one in waits[:limit]]
 
 
-def _print(records: Records) -> None:
-    apart(records, lambda record: pairs(_details(record)))
-
-
-@review.verb(shows=_print)
-@click.argument("id_", metavar="ID")
-def show(place: Place, id_: str) -> Records:
-    """Show all that is known of what waits, both sides."""
-    with looking(place) as (catalogue, queue):
-        asked = [row for one in all_named([id_], catalogue, queue, place.name) for row in one.memories]
-        known = {row: (kind, row, other) for kind, row, other in reversed(found(catalogue))}
-        if away := next((row for row in asked if row not in known), None):
-            uid = catalogue.memories([away])[0]["uid"]
-            raise UsageError(f"{uid[:8]} does not wait for review: `memman show {uid[:8]}` shows it")
-        records = [told(place, catalogue, *known[row]) for row in asked]
-        return [one | {"provenance": catalogue.receipt(one["note"])} for one in records]
-
-
 def _ask(place: Place, ids: Sequence[str], question: str, of_two: str = "") -> None:
     """Ask a person about what waits, with the other side of each; `of_two` where each has one."""
-    from memman.commands.show import described
-
-    records = described(place, ids)
-    others = {one["uid"]: (one[name], said) for one in records for name, said in _SIDES.items() if one.get(name)}
-    uids = sorted({uid for uid, _ in others.values()})
-    sides = {one["uid"]: one for one in described(place, uids)} if uids else {}
+    rows = rows_of(place, ids)
+    waits = _waiting(place, rows)
     with reading(place) as catalogue:
-        unwanted = {row for kind, row, _ in found(catalogue) if kind == UNWANTED}
-    shown = []
-    for one in records:
-        uid, said = others.get(one["uid"], ("", ""))
-        shown += [
-            f"{UNWANTED} " * (one["id"] in unwanted) + named(one),
-            *([f"{said} {named(sides[uid])}"] if uid in sides else []),
-        ]
-    confirm(of_two if of_two and len(others) == len(records) else question, listed=shown)
+        records = [told(place, catalogue, *waits.get(row, ("", row, 0))) for row in rows]
+    asked = of_two if of_two and all(one["other"] for one in records) else question
+    confirm(asked, listed=(line for one in records for line in _block(one)))
 
 
 def _decisions(records: Records) -> None:
@@ -169,7 +205,7 @@ def edit(place: Place, id_: str, text: str) -> None:
 @review.verb("all")
 def each(place: Place) -> None:
     """Walk through all that waits, one by one, at the terminal."""
-    records = listed(place, limit=_MOST)
+    records = listed(place, limit=MOST)
     for number, record in enumerate(records, 1):
         question, answers = (_REPLACES, _OF_TWO) if record["other"] else ("", _ANSWERS)
         answer = choose(f"{number} of {len(records)}: {question}".rstrip(), answers, _block(record))
@@ -186,25 +222,6 @@ def each(place: Place) -> None:
 
 # What answers a question that `each` asks.
 _DECIDES = {"approve": approve, "yes": approve, "reject": reject, "no": reject, "both hold": both}
-
-
-def _waits(record: dict[str, Any]) -> str:
-    return ": ".join(filter(None, (record["kind"], record["why"])))
-
-
-def _details(record: dict[str, Any]) -> dict[str, object]:
-    came, other = record["provenance"] or {}, record["other"]
-    said = {
-        "id": record["uid"],
-        "waits": _waits(record),
-        "text": record["text"],
-        "source": labelled(record, holds(record)),
-        "recorded": when(record["recorded_at"]),
-        **{name: came.get(name) for name in ("agent", "session", "cwd", "repository")},
-    }
-    if other:
-        said |= {"other side": other["uid"], "it says": other["text"], "its source": labelled(other, holds(other))}
-    return said
 
 
 class _Desk:
@@ -296,6 +313,8 @@ class _Desk:
 def _decided(
     place: Place, parts: Sequence[str], verb: str, decide: Callable[[_Desk, Waiting], str]
 ) -> list[dict[str, Any]]:
+    from memman.providers import builtin_embedder
+
     refuse_stopped(place.data, verb)
     rows = rows_of(place, parts)
     with writing(place) as store, builtin_embedder() as local:
@@ -357,6 +376,10 @@ def _waiting(place: Place, rows: Sequence[int]) -> dict[int, Waiting]:
 
 def join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memory: int) -> None:
     """Link a memory to those before it, as a drain does."""
+    from memman.pipeline.link import Subject, connected
+    from memman.store.sqlite.past import PastReader
+    from memman.upkeep.relink import judged
+
     row = store.reader.rows([memory])[memory]
     subject = Subject(
         origin=row.origin,

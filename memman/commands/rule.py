@@ -8,9 +8,8 @@ from typing import Any
 import click
 
 from memman.clock import now_ms
-from memman.commands.memories import SHORTEST, Records, one_memory
 from memman.commands.person import confirm
-from memman.commands.place import Place, expected, looking, standing, steadily, writing
+from memman.commands.place import SHORTEST, Place, Records, expected, looking, one_memory, standing, steadily, writing
 from memman.commands.printing import apart, labelled, pairs, printed, short, table
 from memman.commands.printing import text as say
 from memman.commands.printing import when as moment

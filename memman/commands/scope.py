@@ -8,8 +8,18 @@ from typing import Any
 import click
 
 from memman.clock import now_ms
-from memman.commands.memories import Records, acted, all_memories
-from memman.commands.place import Place, expected, looking, meant, standing, steadily, writing
+from memman.commands.place import (
+    Place,
+    Records,
+    acted,
+    all_memories,
+    expected,
+    looking,
+    meant,
+    standing,
+    steadily,
+    writing,
+)
 from memman.commands.printing import acted as line
 from memman.commands.printing import complain, short, table, text
 from memman.commands.verb import Group, ids_argument, store_option

@@ -8,12 +8,11 @@ from typing import Any
 import click
 
 from memman.belief import UNWANTED, reliability, sessions
-from memman.commands.inbox import why_held
 from memman.commands.log import change, lines_of
-from memman.commands.memories import Named, Records, all_named, veiled
-from memman.commands.place import Place, looking
+from memman.commands.place import Named, Place, Records, all_named, looking, veiled
 from memman.commands.printing import aged, apart, holds, labelled, pairs, printed, short, table, tallied, text, when
-from memman.commands.remember_recall import recall_options
+from memman.commands.remember import recall_options
+from memman.commands.review import why_held
 from memman.commands.verb import json_option, verb
 from memman.config.scope import PERSONAL, is_name, label
 from memman.model.errors import UnknownId, UsageError
@@ -107,11 +106,7 @@ def _standing(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dic
         "provenance": catalogue.receipt(record["note"]),
         **_authorship(catalogue, row),
     }
-    return (
-        {"kind": "memory"}
-        | veiled(place, catalogue.reader, record["uid"], record | why_held(catalogue, record))
-        | extra
-    )
+    return {"kind": "memory"} | veiled(place, catalogue.reader, record | why_held(catalogue, record)) | extra
 
 
 def _contradicted_by(catalogue: Catalogue, row: int) -> list[str]:
@@ -134,7 +129,7 @@ def _background(
 
     db, row = catalogue.reader.db, record["id"]
     versions = [
-        veiled(place, catalogue.reader, one["uid"], one)
+        veiled(place, catalogue.reader, one)
         | {"asked": one["id"] == row, "changes": lines_of(place, catalogue, one["uid"])}
         for one in catalogue.versions(row)
     ]

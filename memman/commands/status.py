@@ -6,7 +6,7 @@ from typing import Any
 
 from memman import __version__, providers
 from memman.clock import now_ms
-from memman.commands import inbox
+from memman.commands import review
 from memman.commands.place import Place, looking
 from memman.commands.printing import ago, complain, pairs, size, tallied, when
 from memman.commands.verb import verb
@@ -53,7 +53,7 @@ def everything(place: Place) -> dict[str, Any]:
             "memories": {
                 "by_category": catalogue.tally("category"),
                 "by_status": catalogue.tally("status"),
-                "waiting": inbox.count(catalogue),
+                "waiting": review.count(catalogue),
             },
             "edges": catalogue.tally("edge"),
             "queue": _queue(queue, place.name) | {"why": waits(place.data, queue)},

@@ -1,4 +1,4 @@
-"""`memman team`: a store that several machines and people share on a Postgres server, its members, who sees what."""
+"""`memman team` and `migrate`: a store that machines and people share on a Postgres server, and who sees what."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,22 +9,22 @@ from typing import Any
 import click
 
 from memman.clock import now_ms
-from memman.commands.memories import acted as done
-from memman.commands.memories import rows_of
 from memman.commands.person import confirm
-from memman.commands.place import Place, steadily
-from memman.commands.printing import Progress, acted, lines, named, table, text, unseen
+from memman.commands.place import Place, rows_of, steadily
+from memman.commands.place import acted as done
+from memman.commands.printing import Progress, acted, bar, lines, named, table, text, unseen
 from memman.commands.store import Stakes, name_argument, removed
-from memman.commands.verb import Group, complete_store, ids_argument, store_option
-from memman.config import synced
+from memman.commands.verb import Group, complete_store, ids_argument, store_option, verb
+from memman.config import stores, synced
 from memman.config.env import change
 from memman.config.schedule import refuse_stopped
 from memman.config.stores import exists, harmless, known
-from memman.locks import drain_lock
+from memman.locks import PATIENCE, drain_lock
 from memman.model.errors import NoServer, NotSetUp, ServerRefused, UsageError
 from memman.model.plural import counted
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import CONNECTED
+from memman.recovery.backup import take
 from memman.store.opening import DSN, address, open_store, refuse_reading
 from memman.store.postgres import exchange
 from memman.store.postgres import members as membership
@@ -65,11 +65,11 @@ def read_address(said: str | None) -> str:
     return found
 
 
-def _print_connected(done: dict[str, Any]) -> None:
-    text(f"store {done['name']!r} is connected: {counted(done['records'], 'record')} came from the server")
-
-
-@team.verb("connect", shows=_print_connected, bar=("connecting", "the same command goes on"))
+@team.verb(
+    "connect",
+    shows=lambda done: text(f"store {done['name']!r} is connected: {counted(done['records'], 'record')} came here"),
+    bar=("connecting", "the same command goes on"),
+)
 @click.argument("name")
 @dsn_option
 @click.option("--create", "make", is_flag=True, help="Create the store on the server.")
@@ -92,8 +92,7 @@ def connect(data: str, name: str, dsn: str, *, make: bool, progress: Progress = 
     and NoServer and ServerRefused, after which nothing is changed.
     """
     harmless(name)
-    if synced.folder(data, name):
-        raise UsageError(f"store {name!r} is synced by a folder: `memman sync --off --store {name}` ends that first")
+    _refuse_synced(data, name)
     with closing(Server(dsn)) as server:
         server.check()
         ours = _connection(data, name)
@@ -112,6 +111,11 @@ def connect(data: str, name: str, dsn: str, *, make: bool, progress: Progress = 
             exchange.connect(store, server, number)
             change(data, DSN, dsn, name)
             return exchanged(store, data, name, server, progress)
+
+
+def _refuse_synced(data: str, name: str) -> None:
+    if synced.folder(data, name):
+        raise UsageError(f"store {name!r} is synced by a folder: `memman sync --off --store {name}` ends that first")
 
 
 def _connection(data: str, name: str) -> exchange.Connection | None:
@@ -185,8 +189,8 @@ def _removed(done: dict[str, Any]) -> None:
 def remove(place: Place, name: str, role: str) -> dict[str, Any]:
     """End a membership: what was shared stays, and what was not nobody sees."""
     with _shared(place.data, name) as (store, server):
-        done = membership.remove(server, exchange.checked(store, server).number, role)
-    return {"name": name, "role": role, "changed": done}
+        changed = membership.remove(server, exchange.checked(store, server).number, role)
+    return {"name": name, "role": role, "changed": changed}
 
 
 def _print_left(done: dict[str, Any]) -> None:
@@ -202,14 +206,13 @@ def leave_verb(place: Place, name: str, *, delete: bool) -> dict[str, Any]:
 
     `memman migrate --to sqlite` makes all of it a store of your own, and leaves the server as it is.
     """
-    data = place.data
-    refuse_stopped(data, "team leave")
-    refuse_unshared(data, name)
-    with drain_lock(data):
+    refuse_stopped(place.data, "team leave")
+    refuse_unshared(place.data, name)
+    with drain_lock(place.data):
         confirm(f"Leave store {name!r}?", name)
-        kept = leave(data, name)
+        kept = leave(place.data, name)
         if delete:
-            rmtree(removed(data, Stakes.of(data, name)))
+            rmtree(removed(place.data, Stakes.of(place.data, name)))
     return {"name": name, "kept": None if delete else kept}
 
 
@@ -331,3 +334,117 @@ def upgrade(dsn: str | None, *, dry_run: bool) -> dict[str, Any]:
 def roles(database: str) -> str:
     """Print the SQL with which an administrator sets up roles for several people."""
     return documented(database)
+
+
+# What a backup is called that is taken before a store changes sides.
+_LABEL = "before-migrate"
+_COUNTED = ("memory", "rule", "record")
+
+
+def to_server(data: str, name: str, dsn: str, progress: Progress) -> dict[str, Any]:
+    """Take a store to a server, where others can connect to it; killed meanwhile, the same again goes on.
+
+    Return what became of it. Raises UsageError where it is on another server, and NoServer and ServerRefused.
+    """
+    _refuse_synced(data, stores.checked(name))
+    if not dsn:
+        raise UsageError("which server? give its address by --dsn, or - to have it read from standard input")
+    with _opened(data, name) as store, closing(Server(dsn)) as server:
+        server.check()
+        if there := exchange.connection(store.db):
+            if there.server != server.id():
+                raise UsageError(
+                    f"store {name!r} is on another server: `memman migrate --to sqlite` brings it back first"
+                )
+            change(data, DSN, dsn, name)
+            return _moved(store, name, done=False)
+        backup = take(data, label=_LABEL, store=name).id
+        number = server.store(name, make=True)
+        if number is None or exchange.strange(store, server, number):
+            raise ServerRefused(
+                f"the server {server} has a store {name!r} already: to join it, export this one,"
+                f" `memman store remove {name}`, connect and import the export"
+            )
+        exchange.push_all(store, server, number, progress)
+        exchange.connect(store, server, number)
+        change(data, DSN, dsn, name)
+        exchanged(store, data, name, server)
+        return _moved(store, name, backup)
+
+
+def to_itself(data: str, name: str, progress: Progress, *, remove: bool = False) -> dict[str, Any]:
+    """Make a shared store this machine's own again; the server keeps it unless `remove`. Raises as `to_server` does."""
+    dsn, backup = address(data, name), ""
+    with _opened(data, name) as store:
+        there = exchange.connection(store.db)
+        if dsn and there:
+            with closing(Server(dsn, UNHURRIED_S)) as server:
+                # A former call may have been killed once it was deleted.
+                if not remove or exchange.there(server, there.number):
+                    exchanged(store, data, name, server, progress)
+                    backup = take(data, label=_LABEL, store=name).id
+                if backup and remove:
+                    _remove(server, there.number)
+        change(data, DSN, None, name)
+        exchange.disconnect(store)
+        return _moved(store, name, backup, done=bool(dsn or there))
+
+
+def _remove(server: Server, number: int) -> None:
+    """Delete the store on its server. Raises ServerRefused where others are members of it."""
+    if others := len(membership.members(server, number)) - 1:
+        raise ServerRefused(f"{others} others are members of the store on {server}: it stays there")
+    with server.translated():
+        server.db.execute("SELECT memman.remove_store(%s)", (number,))
+
+
+def _moved(store: SqliteStore, name: str, backup: str = "", *, done: bool = True) -> dict[str, Any]:
+    rows = {kind: int(store.db.execute(f"SELECT count(*) FROM {kind}").get or 0) for kind in _COUNTED}
+    return {"store": name, "rows": rows, "backup": backup, "done": done}
+
+
+@contextmanager
+def _opened(data: str, name: str) -> Iterator[SqliteStore]:
+    """Open a store that changes sides, with every drain held off. Raises UnknownStore, and Busy."""
+    known(data, name)
+    with drain_lock(data, PATIENCE), closing(open_store(data, name)) as store:
+        yield store
+
+
+def _print_moved(moved: dict[str, Any]) -> None:
+    where = "on its server" if moved["to"] == "postgres" else "this machine's own"
+    if not moved["done"]:
+        text(f"store {moved['store']!r} is {where} already")
+        return
+    held = [counted(moved["rows"][kind], kind) for kind in ("memory", "record")]
+    text(f"store {moved['store']!r} is {where}: {', '.join(held)}")
+    if moved["backup"]:
+        text(f"backup taken before: {moved['backup']}")
+
+
+@verb(shows=_print_moved)
+@click.option("--to", type=click.Choice(("postgres", "sqlite")), required=True, help="Where the store is to be.")
+@dsn_option
+@click.option("--remove-from-server", "remove", is_flag=True, help="With sqlite: delete the store on its server.")
+def migrate(place: Place, to: str, dsn: str | None, *, remove: bool) -> dict[str, Any]:
+    """Take a store to a Postgres server, or make it this machine's own again.
+
+    Here it stays as it is, and drains exchange with the server what is done. A backup is taken before. `memman team
+    leave` leaves what others share behind.
+    """
+    data, name = place.data, place.name
+    refuse_stopped(data, "migrate")
+    if to == "postgres" and remove:
+        raise UsageError("--remove-from-server goes with --to sqlite")
+    where = address(data, name)
+    if to == "postgres" and (dsn or (not where and sys.stdin.isatty())):
+        where = read_address(dsn)
+    if remove:
+        confirm("Delete on the server, for everybody?", name)
+    with bar(f"moving {name!r}", "what is done is kept; run the same command again to go on") as progress:
+        moved = (
+            to_server(data, name, where, progress)
+            if to == "postgres"
+            else to_itself(data, name, progress, remove=remove)
+        )
+    return moved | {"to": to}

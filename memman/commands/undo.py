@@ -10,9 +10,8 @@ import click
 
 from memman.belief import FEEDBACK
 from memman.clock import now_ms
-from memman.commands.memories import checked, named
 from memman.commands.person import confirm
-from memman.commands.place import Place, expected, reading, writing
+from memman.commands.place import Place, checked, expected, named, reading, writing
 from memman.commands.printing import acted, printed, short, table, text, when
 from memman.commands.verb import json_option, verb
 from memman.config.schedule import refuse_stopped

@@ -62,7 +62,13 @@ _USUAL = {"delete": "remove", "rm": "remove", "ls": "list", "add": "create", "ne
 MEANT = {word: command for command, words in _MEANT.items() for word in words.split()}
 
 # What is looked for in another group than where it is.
-_ELSEWHERE = {"insights review": "review list", "insights forget": "forget ID", "insights history": "show ID"}
+_ELSEWHERE = {
+    "insights review": "review list",
+    "insights forget": "forget ID",
+    "insights history": "show ID",
+    "graph about": "list --about NAME",
+    "review show": "show ID",
+}
 
 
 def meant(word: str, verbs: list[str], group: str = "") -> str:

@@ -8,8 +8,7 @@ import sys
 import time
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
-from memman.mcp.frames import own_streams, serve
-from memman.mcp.protocol import Server
+from memman.mcp.protocol import Server, own_streams, serve
 from memman.mcp.tools import TOOLS
 
 TYPE_CHECKING = False
@@ -66,7 +65,7 @@ def _legible(value: "Any") -> "Any":
 
 def _sign(client: str) -> None:
     """Have what is noted be an agent's, by its own variables, by what started us, or by what the client says."""
-    from memman.commands.ancestors import asking
+    from memman.commands.person import asking
 
     name = "".join(c for c in client.lower() if c in _LETTERS)[:_NAMED]
     os.environ["MEMMAN_AGENT"] = asking() or name or _SOMEBODY

@@ -19,7 +19,6 @@ ALLOWED = frozenset(
         "config show",
         "doctor",
         "embed status",
-        "graph about",
         "graph related",
         "guide",
         "handover accept",

@@ -6,7 +6,7 @@ from typing import Any
 from memman.commands import insights, review, undo
 from memman.commands.forget import forgotten, restore
 from memman.commands.place import Place
-from memman.commands.replace import target
+from memman.commands.remember import target
 from memman.commands.scope import move
 from memman.commands.show import described
 from memman.config import stores
@@ -15,7 +15,7 @@ from memman.config.scope import PERSONAL, REPOSITORY
 from memman.hot.remember import checked_text, queued
 from memman.model.errors import UsageError
 from memman.model.text import SHORT_ID, clean
-from memman.page.view import Done
+from memman.page.parts import Done
 
 Values = Mapping[str, str]
 # Characters of a memory that a notice shows.
@@ -92,7 +92,7 @@ def approve(place: Place, values: Values) -> Done:
 def reject(place: Place, values: Values) -> Done:
     """Reject what waits: of two memories, the older stays."""
     uid = _one(values, "id")
-    other = review.show(place, uid)[0]["other"]
+    other = next((one["other"] for one in review.listed(place, limit=review.MOST) if one["uid"] == uid), None)
     done = review.reject(place, [uid])[0]["done"]
     return _decided(done, uid, other["uid"] if other else uid)
 

@@ -1,15 +1,54 @@
-"""Parts that several pages have: a memory, its buttons, two texts with what differs marked."""
+"""What pages are made of: HTML elements, a memory with its buttons, two texts compared, plots."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Any
+from html import escape
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from memman.commands.printing import ago, holds, labelled, when
 from memman.config.scope import PERSONAL, REPOSITORY
-from memman.model.text import SHORT_ID
-from memman.page.html import Html, Inside, el, together
+from memman.model.text import SHORT_ID, plain
+from memman.secrets import masked
+
+_WIDE = 65_536
+_EMPTY = ("br", "input", "meta")
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+Inside = str | int | float | None | Iterable["Inside"]
+
+
+def el(tag: str, *inside: Inside, **attributes: str | float | bool | None) -> Html:
+    """Make an element; strings in it are shown as they are. `class_` is the attribute class; those of '' are left."""
+    said = "".join(
+        f" {name}" if value is True else f' {name}="{escape(str(value))}"'
+        for name, value in ((name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items())
+        if value is not None and value is not False and value != ""
+    )
+    return Html(f"<{tag}{said}>" + ("" if tag in _EMPTY else f"{together(*inside)}</{tag}>"))
+
+
+def together(*inside: Inside) -> Html:
+    """Put elements and strings one after the other."""
+    return Html("".join(map(_written, inside)))
+
+
+def _written(one: Inside) -> str:
+    if isinstance(one, Html):
+        return one
+    if one is None or one is False:
+        return ""
+    if isinstance(one, str | int | float):
+        return escape("\n".join(plain(line, _WIDE) for line in masked(str(one)).split("\n")))
+    return together(*one)
+
 
 # Name of an action, what its button says, further values.
 Button = tuple[str, str, Mapping[str, str]]
@@ -117,3 +156,62 @@ def differing(old: str, new: str) -> tuple[Html, Html]:
 def _marked(kind: str, words: str) -> Inside:
     said = words.rstrip()
     return words if kind == "equal" or not said else [el("mark", said), words[len(said) :]]
+
+
+class View(NamedTuple):
+    """A page: a heading, HTML, and the same as data."""
+
+    title: str
+    body: str
+    data: Any
+
+
+class Done(NamedTuple):
+    """What an action did: a sentence, the action that takes it back with its values, and the command that does."""
+
+    says: str
+    undo: str = ""
+    values: Mapping[str, str] = {}
+    command: str = ""
+
+
+_PLOT, _HIGH, _ROW, _LONGEST = 640, 150, 42, 50
+
+
+def columns(title: str, counts: Mapping[str, int]) -> Html:
+    """Draw a column for each count."""
+    most, step = max(counts.values(), default=0) or 1, _PLOT / max(len(counts), 1)
+    drawn = []
+    for number, (name, count) in enumerate(counts.items()):
+        tall = round((_HIGH - 45) * count / most, 1)
+        x, middle = round(number * step + step * 0.15, 1), round(number * step + step / 2, 1)
+        bar = el("rect", x=x, y=_HIGH - 22 - tall, width=round(step * 0.7, 1), height=tall, rx=2, class_="bar")
+        # On a phone there is room for the name of every other one, the last among them.
+        spare = "spare" if (len(counts) - number) % 2 == 0 else ""
+        drawn += [bar, _text(count or "", middle, _HIGH - 28 - tall), _text(name, middle, _HIGH - 5, class_=spare)]
+    return _picture(title, counts, drawn, _PLOT, _HIGH)
+
+
+def bars(title: str, counts: Mapping[str, int]) -> Html:
+    """Draw a row for each count, its name above it."""
+    most, drawn = max(counts.values(), default=0) or 1, []
+    for number, (name, count) in enumerate(counts.items()):
+        y = number * _ROW
+        drawn += [
+            _text(f"{plain(name, _LONGEST)}  {count}", 0, y + 18, "start"),
+            el("rect", x=0, y=y + 25, width=round(_PLOT * count / most, 1), height=8, rx=2, class_="bar"),
+        ]
+    return _picture(title, counts, drawn, _PLOT, _ROW * len(counts))
+
+
+def _picture(title: str, counts: Mapping[str, int], drawn: Sequence[Html], wide: int, high: int) -> Html:
+    said = ", ".join(f"{name} {count}" for name, count in counts.items())
+    return el("figure", el("figcaption", title), _svg(f"{title}: {said}", drawn, wide, high))
+
+
+def _svg(said: str, drawn: Sequence[Html], wide: int, high: int) -> Html:
+    return el("svg", drawn, viewBox=f"0 0 {wide} {high}", role="img", aria_label=said)
+
+
+def _text(said: str | int, x: float, y: float, anchor: str = "middle", class_: str = "") -> Html:
+    return el("text", said, x=x, y=y, text_anchor=anchor, class_=class_)

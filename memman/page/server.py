@@ -22,8 +22,8 @@ from typing import Any
 
 from memman.commands.printing import data_text
 from memman.model.errors import Busy, ForPeople, MemmanError, ReadOnly, UnknownId, UsageError
+from memman.page.parts import Done, View
 from memman.page.request import SECONDS, Bad, Request, read
-from memman.page.view import Done, View
 
 LOOPBACK = "127.0.0.1"
 # How many requests are read at once; further ones are turned away.

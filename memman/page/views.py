@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from memman import __version__
 from memman.clock import now_ms
-from memman.commands import inbox, log, rule, scope
 from memman.commands import list as lists
+from memman.commands import log, review, rule, scope
 from memman.commands.explain import ranked, reasons
 from memman.commands.place import Place, reading, standing
 from memman.commands.printing import aged, ago, tallied, when
@@ -23,23 +23,27 @@ from memman.hot.recall_session import opened
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.text import replaced
-from memman.page import plots
-from memman.page.html import Html, Inside, el, together
 from memman.page.parts import (
     Button,
+    Html,
+    Inside,
+    View,
     about,
+    bars,
     buttons,
     choices,
+    columns,
     correction,
     differing,
+    el,
     item,
     items,
     link,
     memory_path,
     pairs,
     table,
+    together,
 )
-from memman.page.view import View
 from memman.recall.hit import Hit
 from memman.recall.render import tokens
 from memman.store.filters import Filters
@@ -57,11 +61,11 @@ _DID = {
 }  # fmt: skip
 # What is asked about each kind of what waits, and the two answers.
 _ASKS = {
-    inbox.HELD: ("Shall this be kept?", "Keep it", "Reject it"),
-    inbox.MAYBE: ("Does the newer replace the older?", "Yes, it replaces it", "No, both hold"),
-    inbox.CONTRADICTED: ("Does the newer replace the older?", "Yes, it replaces it", "No, forget the newer"),
-    inbox.UNWANTED: ("An agent asks to forget this. Shall it be forgotten?", "Forget it", "Keep it"),
-    inbox.UNCONFIRMED: ("Only an agent has said this. Is it so?", "Yes", "No, forget it"),
+    review.HELD: ("Shall this be kept?", "Keep it", "Reject it"),
+    review.MAYBE: ("Does the newer replace the older?", "Yes, it replaces it", "No, both hold"),
+    review.CONTRADICTED: ("Does the newer replace the older?", "Yes, it replaces it", "No, forget the newer"),
+    review.UNWANTED: ("An agent asks to forget this. Shall it be forgotten?", "Forget it", "Keep it"),
+    review.UNCONFIRMED: ("Only an agent has said this. Is it so?", "Yes", "No, forget it"),
 }
 _LINKS = {
     "temporal": "around then", "entity": "names the same", "semantic": "similar", "newer": "may be newer",
@@ -94,7 +98,7 @@ def today(place: Place, query: Values) -> View:
         el("nav", spans, class_="spans", aria_label="How far back"),
     ]
     with reading(place) as catalogue:
-        waiting = sum(inbox.count(catalogue).values())
+        waiting = sum(review.count(catalogue).values())
     if waiting:
         body.append(el("p", el("a", f"{counted(waiting, 'question')} for you to decide", href="/decide")))
     for day, of_day in groupby(groups, lambda group: group["day"]):
@@ -139,8 +143,8 @@ def decide(place: Place, query: Values) -> View:
     """Show what waits for a person."""
     most = _most(query)
     with reading(place) as catalogue:
-        waiting = inbox.found(catalogue)
-        records = [inbox.told(place, catalogue, *one) for one in waiting[:most]]
+        waiting = review.found(catalogue)
+        records = [review.told(place, catalogue, *one) for one in waiting[:most]]
     lead = el("p", f"{counted(len(waiting), 'question')} for you. Nothing has to be answered.", class_="lead")
     body = together(lead, map(_case, records), _more("/decide", {}, most, len(waiting)))
     return View("Decide", body if records else _none("Nothing waits for you."), records)
@@ -209,11 +213,11 @@ def stats(place: Place, query: Values) -> View:
     waiting = tallied(counts["waiting"]) if counts["waiting"] else ""
     body: list[Inside] = [
         pairs({"store": place.name, "memories": tallied(counts["by_status"]), "waits for you": waiting}),
-        plots.columns("Learned, by week", _weeks(days)),
-        plots.bars("Scopes", {_WHERE.get(one["scope"], one["scope"]): one["memories"] for one in by_scope[:most]})
+        columns("Learned, by week", _weeks(days)),
+        bars("Scopes", {_WHERE.get(one["scope"], one["scope"]): one["memories"] for one in by_scope[:most]})
         if by_scope
         else "",
-        plots.bars("Categories", counts["by_category"]) if counts["by_category"] else "",
+        bars("Categories", counts["by_category"]) if counts["by_category"] else "",
     ]
     listed = (
         (
@@ -300,7 +304,7 @@ def _case(one: Mapping[str, Any]) -> Html:
     sides = [_side("Older" if other else "", older, one), _side("Newer", newer, other) if other else ""]
     why = "Asked because it is " + ": ".join(filter(None, (one["kind"], one["why"])))
     pair = el("div", sides, class_="pair" if other else "")
-    between: list[Button] = [("both", "Both hold", {})] if one["kind"] == inbox.CONTRADICTED else []
+    between: list[Button] = [("both", "Both hold", {})] if one["kind"] == review.CONTRADICTED else []
     done = buttons(one["uid"], "/decide", ("approve", yes, {}), *between, ("reject", no, {}))
     return el("section", el("h2", asks), pair, el("p", why, class_="about"), done, class_="case")
 

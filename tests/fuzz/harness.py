@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import click
 
-from memman.commands.remember_recall import click_parse
+from memman.commands.remember import click_parse
 from memman.config.env import _fault, _pairs
 from memman.config.keys import KEYS
 from memman.config.stores import valid_name

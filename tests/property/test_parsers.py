@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memman.commands.remember_recall import click_parse
+from memman.commands.remember import click_parse
 from memman.hot.grammar import RECALL, REMEMBER, SHORT, parse
 
 TABLES = {"remember": REMEMBER, "recall": RECALL}

@@ -19,15 +19,12 @@ ELSEWHERE = ("install", "page", "scheduler", "team", "store", "uninstall", "migr
 # An export says of a memory's end in a record of its own.
 MENDING = ("export", "insights verify", "insights expire", "remember", "replace", "rule add", "backup restore")
 # Those that write a memory on several lines.
-IN_PAIRS = ("insights show", "show", "explained", "review show", "rule promote")
+IN_PAIRS = ("insights show", "show", "explained", "rule promote")
 MORE = {
     "forget --undo": ("forget", "--undo", "{spare}"),
-    "graph about": ("graph", "about", "Fly.io"),
-    "graph about the other": ("graph", "about", "Redis"),
     "log of a session": ("log", "list", "--session", "{session}"),
     "insights candidates": ("insights", "candidates", "--below", "2"),
     "purge --dry-run": ("purge", "{spare}", "--dry-run"),
-    "review show of two": ("review", "show", "{spare}"),
     "list by day": ("list", "--by-day"),
     "list plain": ("list",),
     "list --stale": ("list", "--stale"),
@@ -38,12 +35,7 @@ MORE = {
     "show of the other": ("show", "{other}"),
 }
 PRINTING = {
-    *(
-        "forget",
-        "graph about",
-        "graph about the other",
-    ),
-    *("graph related", "insights archive", "insights candidates", "insights feedback"),
+    *("forget", "graph related", "insights archive", "insights candidates", "insights feedback"),
     *("insights list", "insights protect", "insights reinstate", "insights restore", "insights show"),
     *(
         "insights stale",
@@ -63,7 +55,7 @@ PRINTING = {
         "review all",
         "review approve",
     ),
-    *("review list", "review reject", "review show", "review show of two", "rule promote"),
+    *("review list", "review reject", "rule promote"),
     *("scope move", "explained", "show", "show of the other", "undo", "undo --dry-run"),
 }
 

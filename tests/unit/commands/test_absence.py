@@ -2,7 +2,7 @@
 
 import json
 
-from memman.commands.absence import lines
+from memman.commands.log import room_for
 
 HOUR = 3_600_000
 OLD, NEW = "Deploys of the shop start at five.", "Deploys of the shop start at seven."
@@ -42,7 +42,7 @@ def test_what_was_replaced_comes_first_and_what_it_was_is_said(box):
 
 def test_an_hour_is_three_lines_and_a_month_a_page(box):
     """The rest is counted, with the command that lists it; nobody was ever here is one line too."""
-    assert [lines(hours * HOUR) for hours in (0, 1, 24, 720, 9000)] == [3, 3, 21, 40, 40]
+    assert [room_for(hours * HOUR) for hours in (0, 1, 24, 720, 9000)] == [3, 3, 21, 40, 40]
     assert box.memman("log", "--since", "last").stdout == "nobody was here yet\n"
     for bird in ("heron", "stork", "crane", "eagle"):
         box.remember(f"The {bird} is the mascot of the {bird} team.")

@@ -70,7 +70,7 @@ TYPED = [
     (["scheduler", "queue", "retry"], USAGE, "--all"),
     (["scheduler", "queue", "purge"], USAGE, "nothing selected"),
     (["scheduler", "drain", "--limit", "x"], USAGE, "not a valid integer"),
-    (["embed", "swap"], USAGE, "give --to PROVIDER"),
+    (["embed", "swap"], USAGE, "Missing option '--to'"),
     (["config", "set", "LLM_MODEL_FAST", "a\nb"], CONFIG, "newline"),
     (["config", "set", "HTTP_TRIES", "99"], CONFIG, "whole number"),
     (["config", "set", "HTTP_TRYS", "9"], CONFIG, "did you mean MEMMAN_HTTP_TRIES?"),

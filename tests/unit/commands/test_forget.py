@@ -8,12 +8,11 @@ from contextlib import closing
 
 import pytest
 
-from memman.commands.export import saved
+from memman.commands.export import Wanted, imported, read, saved
 from memman.commands.forget import forgotten, restore
-from memman.commands.import_ import Wanted, imported, read
 from memman.commands.insights import archive, protect, verify
 from memman.commands.place import Place
-from memman.commands.replace import target
+from memman.commands.remember import target
 from memman.commands.review import approve, reject
 from memman.commands.scope import move
 from memman.commands.undo import Asked, taken_back

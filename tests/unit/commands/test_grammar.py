@@ -95,7 +95,7 @@ def test_a_verb_loads_only_its_own_module(box):
     assert not names & {
         "memman.commands.graph",
         "memman.commands.scheduler",
-        "memman.commands.remember_recall",
+        "memman.commands.remember",
         "numpy",
         "httpx",
     }

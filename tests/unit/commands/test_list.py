@@ -56,9 +56,6 @@ def test_around_a_memory_are_those_before_and_after_it(kept):
     assert texts(told(kept, "--around", middle, "--limit", "3")) == list(TEXTS[1:4])
     assert texts(told(kept, "--around", middle, "--limit", "2")) == list(TEXTS[1:3])
     assert texts(told(kept, "--around", middle, "--limit", "1")) == [TEXTS[2]]
-    assert texts(told(kept, "--around", middle, "--limit", "4", "--before", "0")) == list(TEXTS[2:4])
-    assert texts(told(kept, "--around", middle, "--before", "0", "--after", "1")) == list(TEXTS[2:4])
-    assert texts(told(kept, "--around", middle, "--before", "1", "--after", "0")) == list(TEXTS[1:3])
     assert texts(told(kept, "--around", short(kept, TEXTS[0]), "--limit", "3")) == list(TEXTS[:2])
 
 
@@ -136,7 +133,7 @@ def test_what_was_drained_late_stands_where_it_happened(kept):
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        (["--before", "3"], 2, "--before goes with --around only"),
+        (["--below", "1"], 2, "--below goes with --least only"),
         (["--stale", "--least"], 2, "--stale and --least are two lists"),
         (["--stale", "--since", "7d"], 2, "--since goes with"),
         (["--scope", "nowhere"], 2, "no scope 'nowhere'"),

@@ -88,7 +88,7 @@ def test_only_a_person_settles_it(pair, verb):
     asked = []
     done = box.person("review", verb, old[:8], answer=lambda said: asked.append(said) or no(said))
     assert done.returncode == 77
-    assert all(said in "".join(asked) for said in (OLD, NEW, f"maybe replaced by {new[:8]}"))
+    assert all(said in "".join(asked) for said in (OLD, NEW, f"newer: {new[:8]}"))
     box.environ["CLAUDECODE"] = "1"
     assert box.memman("review", verb, old[:8]).returncode == 77
     assert marks(box) == {OLD: NEW}

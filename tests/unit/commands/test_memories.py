@@ -2,8 +2,7 @@
 
 import pytest
 
-from memman.commands.memories import named
-from memman.commands.place import chosen, looking
+from memman.commands.place import chosen, looking, named
 
 
 @pytest.mark.parametrize("early", [False, True], ids=["first note", "later note"])

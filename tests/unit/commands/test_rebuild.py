@@ -4,7 +4,8 @@ from dataclasses import replace
 import apsw
 import pytest
 
-from memman.commands.graph import rebuild
+from memman.commands import graph
+from memman.commands.place import Place
 from memman.config.env import Settings
 from memman.drain.stores import Stores
 from memman.hot.recall import found
@@ -32,6 +33,11 @@ TOPICS = (
     "Ada prefers tabs in the billing service of host{n}.",
     "The search index of host{n} was moved to Postgres.",
 )
+
+
+def rebuild(data, name, progress, **how):
+    """Rebuild a store; return how many memories were done."""
+    return graph.rebuild(Place(data, name, ""), progress=progress, **how)["relinked"]
 
 
 @pytest.fixture

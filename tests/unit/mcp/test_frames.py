@@ -4,8 +4,7 @@ import io
 import json
 import random
 
-from memman.mcp.frames import LONGEST, serve
-from memman.mcp.protocol import Server
+from memman.mcp.protocol import LONGEST, Server, serve
 
 SEED = 20_260_728
 WORDS = ("initialize", "tools/call", "tools/list", "server/discover", "ping", "recall", "forget", "_meta", "arguments")

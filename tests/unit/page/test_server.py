@@ -18,8 +18,8 @@ import pytest
 
 from memman.model.errors import UnknownId, UsageError
 from memman.page import request, server
+from memman.page.parts import Done, View
 from memman.page.server import Server, Site
-from memman.page.view import Done, View
 
 HOSTILE = (
     "<script>alert(1)</script>",

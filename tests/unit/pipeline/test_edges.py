@@ -63,18 +63,17 @@ def two(box, tmp_path):
 
 
 def test_about_tells_all_that_mentions_a_name(two, tmp_path):
-    """Newest first, from all repositories, each with its own, as `list --about` does."""
-    every = told(two, "graph", "about", "marabou 2", cwd=tmp_path / "shop")["memories"]
+    """Newest first, from all repositories, each with its own, however the name is written."""
+    every = told(two, "list", "--about", "marabou 2", cwd=tmp_path / "shop")
     assert [one["scope"] for one in every] == ["", "blog", "shop"]
-    listed = told(two, "list", "--about", "Marabou-2", cwd=tmp_path / "shop")
-    assert [one["uid"] for one in listed] == [one["uid"] for one in every]
-    assert told(two, "graph", "about", "Marabou-3")["memories"] == []
-    assert two.memman("graph", "about", "--", "-").returncode == 2
+    assert told(two, "list", "--about", "Marabou-2", cwd=tmp_path / "shop") == every
+    assert told(two, "list", "--about", "Marabou-3") == []
+    assert two.memman("list", "--about", "-").returncode == 2
 
 
 def test_edges_lead_to_no_other_repository(two, tmp_path):
     """What is related but belongs elsewhere is counted, and shown when asked for."""
-    (mine, *_) = told(two, "graph", "about", "Marabou-2", cwd=tmp_path / "shop")["memories"]
+    (mine, *_) = told(two, "list", "--about", "Marabou-2", cwd=tmp_path / "shop")
     found = told(two, "graph", "related", mine["uid"], "--edge", "entity", cwd=tmp_path / "shop")
     assert [one["scope"] for one in found["related"]] == ["shop"]
     assert found["elsewhere"] == 1

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from memman.commands.graph import rebuild
+from memman.commands.place import Place
 from memman.model.records import Candidate, Fact
 from memman.pipeline.reconcile import MAX_MAYBES, _verdicts
 from memman.recovery.backup import take
@@ -150,7 +151,7 @@ def test_taking_the_newer_one_s_place_ends_it(pair):
 def test_a_rebuild_keeps_it(pair):
     """Working out edges and index again leaves it as it is."""
     box, *_ = pair
-    rebuild(str(box.data), "default", lambda *_: None)
+    rebuild(Place(str(box.data), "default", ""))
     assert marks(box) == {OLD: NEW}
 
 

@@ -74,19 +74,10 @@ def test_it_is_done_once(full, dsn):
     assert "already" in done(full, "migrate", "--to", "sqlite")
 
 
-def test_a_dry_run_says_what_would_go_and_changes_nothing(full, dsn, database):
-    """It counts what would go, and names a store that the server has."""
-    ran = done(full, "migrate", "--to", "postgres", "--dsn", "-", "--dry-run", input=dsn)
-    assert f" {full.store('SELECT count(*) FROM memory')[0]}\n" in ran
-    assert database.sql("SELECT count(*) FROM memman.store") == [0]
-    assert not (full.data / "env.default").exists()
-    assert not (full.data / "backups").exists()
-
-
 # Dies before or after the n-th step: each page that is sent, and all that is kept of what was done.
 DYING = """
 import os, signal, sys
-from memman.commands import migrate as migration
+from memman.commands import team as migration
 from memman.store.postgres import exchange
 data, dsn, left, when = *sys.argv[1:3], int(sys.argv[3]), sys.argv[4]
 exchange.PAGE = 10

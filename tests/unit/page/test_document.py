@@ -5,9 +5,8 @@ import re
 import pytest
 
 from memman.commands.place import chosen
-from memman.page.file import written
-from memman.page.html import Html, el
-from memman.page.parts import differing
+from memman.page.document import written
+from memman.page.parts import Html, differing, el
 from memman.page.views import VIEWS
 from tests.support.doubts import NEW, OLD, drained
 from tests.support.markup import CORPUS, read

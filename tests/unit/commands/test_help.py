@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from memman import __version__
-from memman.commands import self_update
+from memman.commands import help as helping
 from memman.model.errors import BadReply, ProviderUnavailable
 
 AUDITED = """
@@ -38,7 +38,7 @@ def _index(box, monkeypatch):  # noqa: ARG001 - a data folder of our own
 
     with HTTPServer(("127.0.0.1", 0), Index) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(self_update, "INDEX", f"http://127.0.0.1:{server.server_port}/pypi/memman/json")
+        monkeypatch.setattr(helping, "INDEX", f"http://127.0.0.1:{server.server_port}/pypi/memman/json")
         yield answers
         server.shutdown()
 
@@ -60,7 +60,7 @@ def test_without_being_asked_it_opens_no_socket(box) -> None:
 def test_the_index_says_which_is_the_newest(index, newest: str, newer: bool) -> None:
     """With --check its version is compared by numbers."""
     index.append((200, {"info": {"version": newest}}))
-    record = self_update.self_update(check=True)
+    record = helping.self_update(check=True)
 
     assert (record["newest"], record["newer"], record["version"]) == (newest, newer, __version__)
 
@@ -70,14 +70,14 @@ def test_an_answer_that_names_no_version_is_an_error(index, body: dict) -> None:
     """Whatever the index answers, one line says what is wrong."""
     index.append((200, body))
     with pytest.raises(BadReply, match="names no version"):
-        self_update.self_update(check=True)
+        helping.self_update(check=True)
 
 
 def test_an_index_that_does_not_answer_is_an_error(index) -> None:
     """So is an index that has no memman, and none at all."""
     index.append((404, {}))
     with pytest.raises(ProviderUnavailable, match="does not say which version is the newest"):
-        self_update.self_update(check=True)
+        helping.self_update(check=True)
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_each_installer_is_known(box, tmp_path, monkeypatch, place: str, mark: s
     if mark:
         (prefix / mark).touch()
     monkeypatch.setattr(sys, "prefix", str(prefix))
-    monkeypatch.setattr(self_update, "_checkout", lambda: "")
-    told, command = self_update.installed(str(box.data))
+    monkeypatch.setattr(helping, "_checkout", lambda: "")
+    told, command = helping.installed(str(box.data))
 
     assert told.startswith(by)
     assert command.endswith(update)

@@ -1,4 +1,4 @@
-"""The hot verbs as click commands, made from the same tables that the fast parser reads."""
+"""`memman remember`, `recall` and `replace`, made from the same tables that the fast parser reads."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -6,11 +6,16 @@ from typing import Any
 import click
 
 from memman.belief import SOURCES
+from memman.commands.place import Named, Place, chosen, looking, named
 from memman.commands.verb import Command, complete_store, said_store, starting
+from memman.config.schedule import refuse_stopped
 from memman.hot.grammar import EVERYWHERE, RECALL, REMEMBER, SHORT
 from memman.hot.recall import recall as run_recall
 from memman.hot.remember import remember as run_remember
+from memman.model.errors import UsageError
+from memman.model.text import SHORT_ID
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, INTENTS, VISIBILITIES
+from memman.store.sqlite.catalogue import Catalogue
 
 Table = Mapping[str, tuple[str, str, str]]
 Values = dict[str, str | bool]
@@ -86,3 +91,51 @@ def _recall(**given: Any) -> int:
 
 remember = Command("remember", callback=_remember, params=params(REMEMBER), help=_remember.__doc__)
 recall = Command("recall", callback=_recall, params=params(RECALL), help=_recall.__doc__)
+
+
+def target(place: Place, part: str) -> tuple[str, dict[str, str]]:
+    """Return the whole uid that `part` names and the hints it hands on. Raises UsageError for what is not current."""
+    refuse_stopped(place.data, "replace")
+    with looking(place) as (catalogue, queue):
+        found = named(part, catalogue, queue, place.name)
+        if found.note:
+            row = queue.show(found.note)
+            row["entities"] = row["entities"].split("\n")
+        else:
+            row = _current(found, catalogue)
+    importance = row["importance"] and str(row["importance"])
+    hints = {"category": row["category"], "importance": importance, "entities": ",".join(row["entities"])}
+    return found.uid, {name: value for name, value in hints.items() if value}
+
+
+def _current(found: Named, catalogue: Catalogue) -> dict[str, Any]:
+    """Return the first of the memories, all of them current."""
+    memories = catalogue.memories(found.memories)
+    for memory in memories:
+        shown, status = memory["uid"][:SHORT_ID], memory["status"]
+        if status == "forgotten":
+            raise UsageError(f"{shown} is forgotten: `memman forget --undo {shown}` brings it back")
+        if status == "review":
+            raise UsageError(f"{shown} is held back for review: approve it first with `memman review approve`")
+        if status == "superseded":
+            last = catalogue.successors(memory["id"])[-1]["uid"][:SHORT_ID]
+            raise UsageError(f"{shown} is already superseded: replace {last} instead")
+    return memories[0]
+
+
+def _replace(old: str, **given: Any) -> int:
+    """Save a note that replaces a memory.
+
+    OLD is the id of a memory, or of a note that waits. What is not said of
+    category, importance and entities is taken over from it. The text comes as
+    words, from a pipe, or with -.
+    """
+    values, words = split(given)
+    name = values.get("store", said_store())
+    place = chosen(name if isinstance(name, str) else None)
+    uid, hints = target(place, old)
+    return run_remember(words, hints | values | {"store": place.name}, uid)
+
+
+_OLD = click.Argument(["old"], metavar="ID")
+replace = Command("replace", callback=_replace, params=[_OLD, *params(REMEMBER)], help=_replace.__doc__)
