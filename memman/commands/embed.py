@@ -1,11 +1,7 @@
-"""`memman embed`: status, reembed, swap."""
+"""`memman embed`: which model makes the vectors, and changing it."""
 
 import asyncio
-import json
-import os
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -17,180 +13,113 @@ from memman.commands.verb import Group, store_option
 from memman.config import stores
 from memman.config.env import PROVIDER, Settings, change_all, own
 from memman.config.keys import KEYS
-from memman.config.places import read_file, store_path, write_file
+from memman.config.places import store_path
 from memman.config.providers import EMBEDDERS
 from memman.config.schedule import refuse_stopped
 from memman.drain.stores import metered
 from memman.embed import Embedder, LocalEmbedder
 from memman.locks import drain_lock
-from memman.model.errors import DamagedFile, UsageError
-from memman.model.objects import record
+from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import BUILTIN, ON_MACHINE
-from memman.providers import embedder, outdated
+from memman.providers import outdated
 from memman.providers.pool import Providers
 from memman.store.sqlite import vectors
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.backfill import discard, fill, known, lacking, resolved
 
-_KEYED = ("provider", "model", "endpoint", "dimension")
-_PARTS = (*_KEYED, "store")
+_PARTS = ("provider", "model", "endpoint", "dimension")
 _KEY = "MEMMAN_EMBED_API_KEY"
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderSwap:
-    """What the MEMMAN_EMBED_ keys will say, of one store or of all; empty means the key's default."""
-
-    provider: str
-    model: str = ""
-    endpoint: str = ""
-    dimension: str = ""
-    store: str = ""
-
-    @classmethod
-    def of(cls, said: Mapping[str, object]) -> "EmbedderSwap":
-        """Read a target from what a caller said, missing parts empty."""
-        return cls(**{name: str(said.get(name) or "") for name in _PARTS})
-
-    @classmethod
-    def load(cls, data: str) -> "EmbedderSwap | None":
-        """Return the target of the unfinished swap, None where there is none. Raises DamagedFile."""
-        text = read_file(_path(data))
-        if not text:
-            return None
-        found = record(cls, text)
-        if found is None:
-            raise DamagedFile(f"{_path(data)} is not readable: delete it and start the swap again")
-        return found
-
-    def save(self, data: str) -> None:
-        """Keep the target until the swap is over."""
-        write_file(_path(data), json.dumps(asdict(self)) + "\n")
-
-    @property
-    def keys(self) -> dict[str, str | None]:
-        """The settings that put the target in force."""
-        said = asdict(self)
-        forgotten = {_KEY: None} if self.provider == BUILTIN else {}
-        return {f"MEMMAN_EMBED_{name.upper()}": said[name] or None for name in _KEYED} | forgotten
-
-    def in_force(self, settings: Settings) -> bool:
-        """Whether `settings` say the same."""
-        return all(settings[name] == (value or KEYS[name].default) for name, value in self.keys.items())
-
-    def __str__(self) -> str:
-        return "/".join(part for part in (self.provider, self.model, self.dimension) if part)
+def status(data: str, name: str) -> dict[str, Any]:
+    """Count the vectors that a store has of each embedder, and those that it lacks; no provider is asked."""
+    return asyncio.run(_status(data, name))
 
 
-def forget(data: str) -> None:
-    """Drop the target: the swap is over."""
-    with suppress(FileNotFoundError):
-        os.remove(_path(data))
-
-
-def _path(data: str) -> str:
-    return data + "/swap.json"
-
-
-def status(data: str, store: str) -> dict[str, Any]:
-    """Say which vectors `store` holds and which it lacks, and how far a swap has got."""
-    return asyncio.run(_status(data, store, Settings.load(data, store)))
-
-
-def reembed(data: str, store: str, progress: Progress = unseen) -> int:
-    """Embed what lacks a vector of the built-in or the configured embedder; return how many vectors were made."""
-    if not stores.exists(data, store):
-        return 0
-    with drain_lock(data):
-        return asyncio.run(_reembed(data, store, progress))
-
-
-def swap(data: str, target: Mapping[str, object] | None, progress: Progress = unseen, *, resume: bool = False) -> str:
-    """Embed every store with `target`, or the store it names, then put it in force; say what was done.
-
-    The old embedder stays in force until the last store is complete. What was cut short goes on with `resume`. Raises
-    UsageError, BadConfig, Busy, and what a provider raises.
-    """
-    with drain_lock(data):
-        chosen = _chosen(data, target, resume=resume)
-        return asyncio.run(_swap(data, chosen, progress))
-
-
-def abort(data: str) -> str:
-    """Give an unfinished swap up: drop the vectors it made. One that only has to tidy up is finished instead."""
-    with drain_lock(data):
-        target = EmbedderSwap.load(data)
-        if target is None:
-            raise UsageError("there is no unfinished swap")
-        if target.in_force(Settings.load(data, target.store)):
-            return asyncio.run(_swap(data, target, unseen))
-        return asyncio.run(_abort(data, target))
-
-
-async def _status(data: str, name: str, settings: Settings) -> dict[str, Any]:
-    target, providers = EmbedderSwap.load(data), Providers(data, settings)
+async def _status(data: str, name: str) -> dict[str, Any]:
+    providers = Providers(data, Settings.load(data, name))
     with Catalogue.open(store_path(data, name)) as catalogue:
         db = catalogue.reader.db
-        local = providers.local().fingerprint
-        configured = resolved(db, providers.embedder().fingerprint)
-        goal = resolved(db, _made_by(data, providers, target)) if target and name in _meant(data, target) else None
-        memories, counted = vectors.memories(db), vectors.tally(db)
+        local, configured = providers.local().fingerprint, resolved(db, providers.embedder().fingerprint)
+        memories, tally = vectors.memories(db), vectors.tally(db)
     await providers.close()
 
     def held(made: Fingerprint) -> dict[str, Any]:
-        count = counted.get(made, 0)
+        count = tally.get(made, 0)
         return {"fingerprint": str(made), "vectors": count, "missing": memories - count}
 
-    others = [held(made) for made, count in counted.items() if count and made not in {local, configured, goal}]
+    others = [held(made) for made, count in tally.items() if count and made not in {local, configured}]
     return {
         "store": name,
         "memories": memories,
         "builtin": held(local),
         "configured": held(configured),
         "others": others,
-        "swap": {"target": str(goal), "done": held(goal)["vectors"], "left": held(goal)["missing"]} if goal else None,
     }
+
+
+def reembed(data: str, name: str, progress: Progress = unseen) -> int:
+    """Embed what lacks a vector of the built-in or the configured embedder; return how many vectors were made.
+
+    Those of any other go, such as what a swap left that was not finished.
+    """
+    if not stores.exists(data, name):
+        return 0
+    with drain_lock(data):
+        return asyncio.run(_reembed(data, name, progress))
 
 
 async def _reembed(data: str, name: str, progress: Progress) -> int:
     async with metered(data, Settings.load(data, name)) as opened:
         store, providers = opened.store(name), opened.providers
-        work = [(store, source) for source in dict.fromkeys((providers.local(), providers.embedder()))]
-        done = await _filled(work, progress)
-        store.maintain()
+        sources = [*dict.fromkeys((providers.local(), providers.embedder()))]
+        done = await _filled([(store, source) for source in sources], progress)
+        _keep_only(store, await known(providers.embedder()))
     return done
 
 
-async def _swap(data: str, target: EmbedderSwap, progress: Progress) -> str:
-    async with metered(data, _under(data, target)) as opened:
+def swap(data: str, said: Mapping[str, object], progress: Progress = unseen) -> str:
+    """Embed every store with what `said` names, or its `store` alone, then put that in force; say what was done.
+
+    The old embedder stays in force until the last store is complete. Cut short, the same again goes on. Raises
+    UsageError, BadConfig, Busy, and what a provider raises.
+    """
+    store, parts = str(said.get("store") or ""), {name: str(said.get(name) or "") for name in _PARTS}
+    keys = {f"MEMMAN_EMBED_{name.upper()}": value or None for name, value in parts.items()}
+    if parts["provider"] == BUILTIN:
+        keys[_KEY] = None
+    settings = Settings.load(data, store)
+    if all(settings[name] == (value or KEYS[name].default) for name, value in keys.items()):
+        named = "/".join(parts[name] for name in ("provider", "model", "dimension") if parts[name])
+        raise UsageError(f"{named} is already in use; `memman embed reembed` creates missing vectors")
+    if EMBEDDERS[settings[PROVIDER]].by_http and _KEY in outdated(settings, keys):
+        raise UsageError(
+            f"{_KEY} is for {settings[PROVIDER]}: `memman embed swap --to builtin` forgets it, then set the key of"
+            f" {parts['provider']} and swap to that"
+        )
+    with drain_lock(data):
+        return asyncio.run(_swap(data, keys, store, progress))
+
+
+async def _swap(data: str, keys: dict[str, str | None], only: str, progress: Progress) -> str:
+    settings = Settings.load(data, only, keys) if only else Settings.load(data).replaced(keys)
+    async with metered(data, settings) as opened:
         wanted = opened.providers.embedder()
         made = await known(wanted)
         if not isinstance(wanted, LocalEmbedder):
-            target = replace(target, model=made.model, dimension=str(made.dimension))
-        target.save(data)
-        meant = [opened.store(name) for name in _meant(data, target)]
+            keys |= {"MEMMAN_EMBED_MODEL": made.model, "MEMMAN_EMBED_DIMENSION": str(made.dimension)}
+        # A store that names an embedder of its own is left out of a swap of all.
+        names = [only] if only else [name for name in stores.names(data) if PROVIDER not in own(data, name)]
+        meant = [opened.store(name) for name in names]
         done = await _filled([(store, wanted) for store in meant], progress)
-        change_all(data, target.keys, target.store)
+        change_all(data, keys, only)
         for store in meant:
-            _keep_only(store, {made})
-            store.maintain()
-        forget(data)
-    where = f"store {target.store!r}" if target.store else counted(len(meant), "store")
+            _keep_only(store, made)
+    where = f"store {only!r}" if only else counted(len(meant), "store")
     return f"now using {made} in {where}: {counted(done, 'vector')} created"
-
-
-async def _abort(data: str, target: EmbedderSwap) -> str:
-    async with metered(data, Settings.load(data, target.store)) as opened:
-        providers = opened.providers
-        for store in [opened.store(name) for name in _meant(data, target)]:
-            made = resolved(store.db, _made_by(data, providers, target))
-            now = resolved(store.db, providers.embedder().fingerprint)
-            _keep_only(store, vectors.embedders(store.db).keys() - ({made} - {now}))
-    forget(data)
-    return f"the swap to {target} was cancelled; nothing changed"
 
 
 async def _filled(work: Sequence[tuple[SqliteStore, Embedder]], progress: Progress) -> int:
@@ -208,52 +137,12 @@ async def _filled(work: Sequence[tuple[SqliteStore, Embedder]], progress: Progre
     return done
 
 
-def _keep_only(store: SqliteStore, kept: Collection[Fingerprint]) -> None:
+def _keep_only(store: SqliteStore, kept: Fingerprint) -> None:
+    """Drop the vectors of every embedder elsewhere but one."""
     for made, number in vectors.embedders(store.db).items():
-        if made not in kept and made.provider not in ON_MACHINE:
+        if made != kept and made.provider not in ON_MACHINE:
             discard(store, made, number)
-
-
-def _chosen(data: str, said: Mapping[str, object] | None, *, resume: bool) -> EmbedderSwap:
-    """Return what to swap to. Raises UsageError where that is not clear, or is in force already."""
-    unfinished = EmbedderSwap.load(data)
-    if resume:
-        if unfinished is None:
-            raise UsageError("there is no unfinished swap")
-        return unfinished
-    target = EmbedderSwap.of(said or {})
-    if unfinished is not None:
-        raise UsageError(
-            f"the swap to {unfinished} is not finished: continue it with --resume or cancel it with --abort"
-        )
-    settings = Settings.load(data, target.store)
-    if target.in_force(settings):
-        raise UsageError(f"{target} is already in use; `memman embed reembed` creates missing vectors")
-    if EMBEDDERS[settings[PROVIDER]].by_http and _KEY in outdated(settings, target.keys):
-        raise UsageError(
-            f"{_KEY} is for {settings[PROVIDER]}: `memman embed swap --to builtin` forgets it, then set the key of"
-            f" {target.provider} and swap to that"
-        )
-    return target
-
-
-def _under(data: str, target: EmbedderSwap) -> Settings:
-    """Return the settings with `target` in force."""
-    if target.store:
-        return Settings.load(data, target.store, target.keys)
-    return Settings.load(data).replaced(target.keys)
-
-
-def _meant(data: str, target: EmbedderSwap) -> list[str]:
-    """Return the stores that a swap is about: its own, or all but those that have named an embedder of their own."""
-    if target.store:
-        return [target.store]
-    return [name for name in stores.names(data) if PROVIDER not in own(data, name)]
-
-
-def _made_by(data: str, providers: Providers, target: EmbedderSwap) -> Fingerprint:
-    """Name what `target` makes, without asking it anything."""
-    return embedder(_under(data, target), providers.http, providers.local()).fingerprint
+    store.maintain()
 
 
 @click.group(cls=Group)
@@ -264,10 +153,8 @@ def embed() -> None:
 
 def _flat(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_flat(inner)}" for name, inner in value.items())
-    if isinstance(value, list):
-        return "; ".join(map(_flat, value))
-    return "" if value is None else str(value)
+        return ", ".join(f"{name} {inner}" for name, inner in value.items())
+    return "; ".join(map(_flat, value)) if isinstance(value, list) else str(value)
 
 
 @embed.verb("status", shows=lambda record: pairs({name: _flat(value) for name, value in record.items()}))
@@ -282,31 +169,26 @@ def status_verb(place: Place) -> dict[str, Any]:
     bar=("embedding", "finished vectors are kept; run the same command again to continue"),
 )
 def reembed_verb(place: Place, *, progress: Progress) -> dict[str, Any]:
-    """Create missing vectors with the current embedding model."""
-    expected(place)
+    """Create missing vectors with the current embedding model, and drop those of models that are not in use."""
     refuse_stopped(place.data, "embed reembed")
-    return {"store": place.name, "embedded": reembed(place.data, place.name, progress)}
+    return {"store": place.name, "embedded": reembed(place.data, expected(place).name, progress)}
 
 
 @embed.verb("swap", shows=text)
-@click.option("--to", "provider", type=click.Choice([*EMBEDDERS]), help="The new provider.")
+@click.option("--to", "provider", type=click.Choice([*EMBEDDERS]), required=True, help="The new provider.")
 @click.option("--model", default="", help="Its model.")
 @click.option("--endpoint", default="", help="Its base URL.")
 @click.option("--dimension", type=click.IntRange(8, 16_384), help="Dimension of its vectors.")
-@click.option("--resume", is_flag=True, help="Continue an interrupted swap.")
-@click.option("--abort", "give_up", is_flag=True, help="Cancel a swap and keep the old vectors.")
-def swap_verb(place: Place, *, provider: str | None, resume: bool, give_up: bool, **named: object) -> str:
-    """Switch all stores, or with --store one, to another embedding model; recall keeps working meanwhile."""
-    if sum((bool(provider), resume, give_up)) != 1:
-        raise UsageError("give --to PROVIDER, --resume or --abort")
+def swap_verb(place: Place, *, provider: str, **named: object) -> str:
+    """Switch all stores, or with --store one, to another embedding model; recall keeps working meanwhile.
+
+    Interrupted, the same command goes on; `memman embed reembed` drops what it left instead.
+    """
     store = expected(place).name if place.named else ""
     refuse_stopped(place.data, "embed swap")
-    if provider and provider != BUILTIN:
+    if provider != BUILTIN:
         whose = f"every memory of store {store!r}" if store else "every memory"
         where = f" at {named['endpoint']}" if named["endpoint"] else ""
         confirm(f"Send the text of {whose} to {provider}{where}?")
-    if give_up:
-        return abort(place.data)
-    with bar("embedding", "the old embedder stays in use; continue with `memman embed swap --resume`") as progress:
-        target = None if resume else {"provider": provider, "store": store, **named}
-        return swap(place.data, target, progress, resume=resume)
+    with bar("embedding", "the old embedder stays in use; run the same command again to continue") as progress:
+        return swap(place.data, {"provider": provider, "store": store, **named}, progress)

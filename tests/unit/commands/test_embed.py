@@ -74,8 +74,6 @@ def held(data, name="alpha"):
     """Return {fingerprint: vectors} of a store."""
     told = embedding.status(data, name)
     rows = [told["builtin"], told["configured"], *told["others"]]
-    if told["swap"]:
-        rows.append({"fingerprint": told["swap"]["target"], "vectors": told["swap"]["done"]})
     return {row["fingerprint"]: row["vectors"] for row in rows if row["vectors"]}
 
 
@@ -112,7 +110,6 @@ def test_status_names_what_is_missing(tmp_path, provider):
     assert told["memories"] == 5
     assert told["builtin"] == {"fingerprint": str(TABLE), "vectors": 0, "missing": 5}
     assert told["configured"]["missing"] == 5
-    assert told["swap"] is None
     assert not provider.calls
 
 
@@ -165,7 +162,7 @@ def test_the_budget_holds_and_the_ledger_knows(data, provider):
         embedding.swap(data, target(provider))
     assert Settings.load(data)["MEMMAN_EMBED_PROVIDER"] == "builtin"
     change(data, "MEMMAN_BUDGET_TOKENS", None)
-    embedding.swap(data, None, resume=True)
+    embedding.swap(data, target(provider))
     queue = Queue(data)
     assert sum(row["calls"] for row in Ledger(queue.db).days(9)) == provider.calls.total()
     queue.close()
@@ -181,8 +178,6 @@ def test_a_swap_takes_every_store_along(data, provider):
         assert held(data, name) == {str(TABLE): EACH, "openai/new/64": EACH}
     settings = Settings.load(data)
     assert [settings[f"MEMMAN_EMBED_{key}"] for key in ("PROVIDER", "MODEL", "DIMENSION")] == ["openai", "new", "64"]
-    assert embedding.status(data, "alpha")["swap"] is None
-    assert not os.path.exists(data + "/swap.json")
     store = SqliteStore.open(data, "alpha")
     assert CosineStats.of(store.reader, Fingerprint("openai", "new", 64)).known
     store.close()
@@ -212,18 +207,6 @@ def test_a_swap_of_one_store_leaves_the_others_alone(data, provider):
     embedding.swap(data, {"provider": "builtin", "store": "alpha"})
     assert held(data) == {str(TABLE): EACH}
     assert held(data, "beta") == {str(TABLE): EACH, "openai/other/64": EACH}
-
-
-def test_an_aborted_swap_of_one_store_touches_no_other(data, provider):
-    """What another store got from an earlier swap to the same model stays when the swap of one is given up."""
-    embedding.swap(data, target(provider, store="beta"))
-    with ScriptedProvider(script=[OK, OK, status(503)]) as shaky:
-        with pytest.raises(ProviderUnavailable):
-            embedding.swap(data, target(shaky, store="alpha"))
-        assert embedding.status(data, "beta")["swap"] is None
-        embedding.abort(data)
-    assert held(data) == {str(TABLE): EACH}
-    assert held(data, "beta") == {str(TABLE): EACH, "openai/new/64": EACH}
 
 
 def test_a_store_has_an_embedder_and_a_key_of_its_own(box):
@@ -263,39 +246,29 @@ def test_a_second_swap_drops_the_first_ones_vectors(data, provider):
     assert Settings.load(data).said.keys() == {"MEMMAN_HTTP_TRIES", "MEMMAN_EMBED_PROVIDER"}
 
 
-def test_a_failed_swap_changes_nothing_in_force(data, provider):
-    """While a swap is unfinished the old embedder is in force; it can be looked at, resumed, but not started twice."""
+def test_a_failed_swap_changes_nothing_in_force_and_goes_on_or_is_given_up(data, provider):
+    """While it is unfinished the old embedder is in force; the same again goes on, and a reembed drops what it left."""
     embedding.swap(data, target(provider, "old"))
+    before = {name: tables(data, name) for name in NAMES}
+    env = read_file(env_path(data))
     with ScriptedProvider(script=[OK, OK, OK, OK, status(503)]) as shaky:
         with pytest.raises(ProviderUnavailable):
             embedding.swap(data, target(shaky))
         told = embedding.status(data, "alpha")
         assert told["configured"] == {"fingerprint": "openai/old/64", "vectors": EACH, "missing": 0}
-        assert told["swap"] == {"target": "openai/new/64", "done": EACH, "left": 0}
-        assert recalls(data)
-        with pytest.raises(UsageError, match="not finished"):
-            embedding.swap(data, target(provider, "third"))
-
-
-def test_an_aborted_swap_leaves_no_trace(data, provider):
-    """Abort drops the half-made vectors and nothing else."""
-    embedding.swap(data, target(provider, "old"))
-    before = {name: tables(data, name) for name in NAMES}
-    env = read_file(env_path(data))
-    script = [OK, OK, OK, OK, status(503)]
-    with ScriptedProvider(script=script) as shaky, pytest.raises(ProviderUnavailable):
+        assert told["others"] == [{"fingerprint": "openai/new/64", "vectors": EACH, "missing": 0}]
+        assert (recalls(data), read_file(env_path(data))) == (True, env)
+        for name in NAMES:
+            embedding.reembed(data, name)
+        assert {name: tables(data, name) for name in NAMES} == before
+    with ScriptedProvider(script=[OK, OK, OK, status(503)]) as shaky, pytest.raises(ProviderUnavailable):
         embedding.swap(data, target(shaky))
-    assert "cancelled" in embedding.abort(data)
-    assert {name: tables(data, name) for name in NAMES} == before
-    assert read_file(env_path(data)) == env
-    with pytest.raises(UsageError):
-        embedding.abort(data)
-    with pytest.raises(UsageError):
-        embedding.swap(data, None, resume=True)
+    assert f"{2 * EACH} vectors created" in embedding.swap(data, target(provider))
+    assert held(data) == {str(TABLE): EACH, "openai/new/64": EACH}
 
 
-def test_abort_after_the_turn_finishes_instead(data, provider, monkeypatch):
-    """Once the new embedder is in force, abort only tidies up: its vectors are never dropped."""
+def test_a_swap_killed_before_it_tidied_up_is_tidied_by_a_reembed(data, provider, monkeypatch):
+    """The new embedder is in force by then, so the same again says so."""
     embedding.swap(data, target(provider, "old"))
 
     def cut(*_):
@@ -305,7 +278,9 @@ def test_abort_after_the_turn_finishes_instead(data, provider, monkeypatch):
         patched.setattr(embedding, "_keep_only", cut)
         with pytest.raises(KeyboardInterrupt):
             embedding.swap(data, target(provider))
-    assert "now using" in embedding.abort(data)
+    with pytest.raises(UsageError, match="already in use"):
+        embedding.swap(data, target(provider) | {"dimension": 64})
+    embedding.reembed(data, "alpha")
     assert held(data) == {str(TABLE): EACH, "openai/new/64": EACH}
 
 
@@ -320,26 +295,24 @@ def test_what_makes_no_sense_is_refused(data, provider):
     with drain_lock(data), pytest.raises(Busy):
         embedding.swap(data, target(provider))
     assert stores.names(data) == sorted(NAMES)
-    assert not os.path.exists(data + "/swap.json")
 
 
 SWAP = """
 import json, sys
 import memman.http
 from memman.commands import embed as embedding
-data, target, resume = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3] == "resume"
+data, target = sys.argv[1], json.loads(sys.argv[2])
 print("ready", flush=True)
-embedding.swap(data, None if resume else target, resume=resume)
+embedding.swap(data, target)
 """
 
 
 def swapped(data, said, patience):
-    """Swap, or go on with it, in a process killed after `patience` seconds; return how long it took, None if killed.
+    """Swap in a process killed after `patience` seconds; return how long it took, None if killed.
 
     The clock runs from when the swap begins, however long Python took to start.
     """
-    resume = "resume" if os.path.exists(data + "/swap.json") else "new"
-    given = [sys.executable, "-c", SWAP, data, json.dumps(said), resume]
+    given = [sys.executable, "-c", SWAP, data, json.dumps(said)]
     with subprocess.Popen(given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout.readline() == b"ready\n"
         started = time.monotonic()
@@ -384,17 +357,15 @@ def test_a_swap_killed_at_any_moment_can_go_on(data):
                 break
             if swapped(data, target(provider, f"m{number}"), chance.random() * whole) is None:
                 kills += 1
-                unfinished += os.path.exists(data + "/swap.json")
+                unfinished += Settings.load(data)["MEMMAN_EMBED_MODEL"] != f"m{number}"
             assert recalls(data)
             told = embedding.status(data, "beta")
             assert (told["builtin"]["missing"], told["configured"]["missing"]) == (0, 0)
-        if os.path.exists(data + "/swap.json"):
-            embedding.swap(data, None, resume=True)
+        embedding.swap(data, target(provider, "last"))
     assert kills >= 10
     assert unfinished >= 3
     for name in NAMES:
-        assert len(held(data, name)) == 2
-        assert embedding.status(data, name)["configured"]["missing"] == 0
+        assert held(data, name) == {str(TABLE): EACH, "openai/last/64": EACH}
         assert tables(data, name)["vector"] == 2 * EACH
 
 
