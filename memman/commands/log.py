@@ -51,12 +51,16 @@ _BESIDE = ("at", "event", "level", "note")
 _OF_NO_MEMORY = ("undo", "rename", "consolidate")
 
 since_option = click.option(
-    "--since", metavar="TIME", help="Show only what is newer: 2026-11-01T10:00, 7d, 12h, yesterday."
+    "--since", metavar="TIME", help="Show only what is newer: 7d, 12h, yesterday; `last`: since you were here."
 )
 
 
 newer_option = click.option(
-    "--since", metavar="TIME", default="7d", show_default=True, help="From when on: 2026-11-01, 7d, 12h."
+    "--since",
+    metavar="TIME",
+    default="7d",
+    show_default=True,
+    help="From when on: 2026-11-01, 7d, 12h; `last`: since you were here.",
 )
 
 
@@ -80,9 +84,7 @@ def log() -> None:
 
 @log.verb("list")
 @limit_option
-@click.option(
-    "--since", metavar="TIME", help="Show only what is newer: 7d, 12h, yesterday; `last`: since you were here."
-)
+@since_option
 @click.option("--memory", metavar="ID", help="Show only changes to this memory.")
 @click.option("--session", metavar="S", help="Show what a session left: `last` is the last one here, or one by its id.")
 @click.option("--stats", "counts", is_flag=True, help="Show counts by verb and day.")
@@ -103,7 +105,7 @@ def listing(
         if not printed(told, as_json=as_json):
             _print_since_last(told)
         return
-    after = _after(since)
+    after = _after(place, since)
     if session is not None:
         if counts or since or memory:
             raise UsageError("--session shows a whole session: leave out --since, --memory and --stats")
@@ -149,8 +151,17 @@ def _left(memory: dict[str, Any]) -> tuple[str, str, str]:
     return short(memory["uid"]), labelled(memory, *stands, holds(memory)), said
 
 
-def _after(since: str | None) -> int | None:
-    return None if since is None else moment(since, "since")
+def _after(place: Place, since: str | None) -> int | None:
+    return None if since is None else _since(place, since)
+
+
+def _since(place: Place, said: str) -> int:
+    """Return the moment that --since says; the LAST is when the last sitting began, or ever where there was none."""
+    if said != LAST:
+        return moment(said, "since")
+    with reading(place) as catalogue:
+        last = sql.sitting(catalogue.reader.db, place.session)
+    return last[0] if last else 0
 
 
 def change(record: dict[str, Any]) -> str:
@@ -190,7 +201,7 @@ def worker(place: Place, *, since: str | None = None, limit: int = 20) -> Record
     """Show what drains did, newest last."""
     from memman.drain import worklog
 
-    return worklog.lines(place.data, limit, _after(since))
+    return worklog.lines(place.data, limit, _after(place, since))
 
 
 def worker_line(record: dict[str, Any]) -> str:
@@ -215,8 +226,9 @@ def _print_learned(groups: Records) -> None:
 @newer_option
 def learned(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
     """Show what was learned, by day and repository."""
+    begun = _since(place, since)
     with reading(place) as catalogue:
-        days = catalogue.came(moment(since, "since"))
+        days = catalogue.came(begun)
         scopes = {row: label(*scope) for row, scope in catalogue.reader.scope_of(days).items()}
         rows = sorted(days, key=lambda row: scopes.get(row, ""))
         rows.sort(key=lambda row: days[row], reverse=True)
@@ -241,8 +253,9 @@ def _print_diff(changes: Records) -> None:
 @newer_option
 def diff(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
     """Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope."""
+    begun = _since(place, since)
     with reading(place) as catalogue:
-        changes = changed(place, catalogue, moment(since, "since"))
+        changes = changed(place, catalogue, begun)
     return sorted(changes[-limit:], key=lambda change: (change["scope"], "+-~".index(change["sign"])))
 
 
@@ -305,7 +318,7 @@ def cost(place: Place, *, since: str = "7d") -> dict[str, Any]:
     What was spent is counted by day (UTC), stage, model and repository, in all stores. Of what was shown the lines of
     memories count, not what stands around them; the drain counts what the last hooks showed.
     """
-    begun = moment(since, "since")
+    begun = _since(place, since)
     with closing(QueueView(place.data)) as queue:
         spent = Ledger(queue.db).spent_since(time.strftime("%Y-%m-%d", time.gmtime(begun / 1000)))
     with reading(place) as catalogue:

@@ -43,6 +43,23 @@ def test_a_diff_tells_what_came_what_went_and_what_changed(box):
     assert f"~ {moved[:8]}  user  {GONE}  (protect)" in box.memman("log", "diff").stdout
 
 
+def test_last_is_when_the_last_sitting_began(box):
+    """What was before it is told by no verb; where nobody was here yet there is nothing to tell."""
+    assert told(box, "log", "learned", "--since", "last") == []
+    box.remember(OLD)
+    box.drain()
+    for table, column in (("record", "at"), ("receipt", "at"), ("memory", "recorded_at")):
+        box.alter(f"UPDATE {table} SET {column} = {column} - 72000000")
+    box.remember(GONE)
+    box.drain()
+    (group,) = told(box, "log", "learned", "--since", "last")
+    assert [one["text"] for one in group["memories"]] == [GONE]
+    assert [one["text"] for one in told(box, "log", "diff", "--since", "last")] == [GONE]
+    assert "add" in told(box, "log", "--since", "last", "--stats")["verbs"]
+    assert told(box, "log", "worker", "--since", "last")
+    assert told(box, "log", "cost", "--since", "last")["shown"] == []
+
+
 def test_a_limit_keeps_the_newest_and_counts_all(box):
     """With --limit 1 one memory is told, and the count is that of the day; a diff keeps the newest change."""
     for bird in ("heron", "stork", "crane"):
