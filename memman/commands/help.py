@@ -14,7 +14,7 @@ from memman import __version__
 from memman.commands.printing import text
 from memman.commands.verb import Command, verb
 from memman.config.command import quoted
-from memman.config.kept import in_cache, kept_path
+from memman.config.launcher import in_cache, kept_path
 from memman.config.places import data_dir
 from memman.model.errors import BadReply, ProviderError, ProviderUnavailable
 

@@ -19,9 +19,8 @@ from memman.commands.verb import json_option, verb
 from memman.config.command import command
 from memman.config.env import NETWORK, Settings, change_all, shell_only
 from memman.config.filesystem import check
-from memman.config.kept import forget_others, in_cache, kept_path, stay
 from memman.config.keys import KEYS
-from memman.config.launcher import launcher_path, lay
+from memman.config.launcher import forget_others, in_cache, kept_path, launcher_path, lay, stay
 from memman.config.places import data_dir, make_private
 from memman.config.providers import AGENTS, AUTO, LLMS
 from memman.config.stores import names

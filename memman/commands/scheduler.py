@@ -43,7 +43,7 @@ def scheduler() -> None:
 @scheduler.verb(store=False, shows=lines)
 def install() -> list[str]:
     """Set up systemd or launchd to start drains, on new notes and at an interval; else each write starts one."""
-    from memman.config.kept import stay
+    from memman.config.launcher import stay
     from memman.scheduler import control
 
     stay(data_dir())

@@ -5,7 +5,7 @@ import stat
 import sys
 from collections.abc import Mapping
 
-from memman.config.keys import KEYS, WITHDRAWN, Key
+from memman.config.keys import KEYS, Key
 from memman.config.places import entry, foreign, read_file, split_lines, write_file
 from memman.model.errors import BadConfig
 
@@ -79,7 +79,7 @@ class Settings:
             info = os.stat(path)
         except FileNotFoundError:
             return cls({})
-        said = {n: WITHDRAWN.get((n, value), value) for n, value in _pairs(read_file(path)) if n in KEYS and value}
+        said = {name: value for name, value in _pairs(read_file(path)) if name in KEYS and value}
         wrong = {name: fault for name, value in said.items() if (fault := _fault(KEYS[name], value))}
         good = {name: KEYS[name].amiss if name in wrong else value for name, value in said.items()}
         told = {name: f"{fault}; {KEYS[name].instead} is used until it is corrected" for name, fault in wrong.items()}

@@ -21,14 +21,18 @@ BACKUP_WORDS = {"off": 0, "daily": 24, "weekly": 168}
 BUILTIN_LAST = ",builtin"
 
 
+def _anything(value: str) -> str:  # noqa: ARG001 - every check has one shape
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """One setting; `check` says what is wrong with a value, `amiss` is what holds where the env file's is wrong."""
 
     name: str
-    default: str
     help: str
-    check: Callable[[str], str]
+    check: Callable[[str], str] = _anything
+    default: str = ""
     secret: bool = False
     amiss: str = ""
 
@@ -57,14 +61,6 @@ class Key:
     def outward(self, value: str) -> bool:
         """Whether setting it to `value` says where text is sent, or with whose key."""
         return self.directs and value != BUILTIN
-
-
-def _anything(value: str) -> str:  # noqa: ARG001 - every check has one shape
-    return ""
-
-
-# Values that were withdrawn, by setting, and what is read in their place: what people have set must stop nothing.
-WITHDRAWN = {("MEMMAN_EMBED_PROVIDER", "minilm"): "builtin"}
 
 
 def _one_of(*words: str) -> Callable[[str], str]:
@@ -167,101 +163,78 @@ KEYS: dict[str, Key] = {
     for key in (
         Key(
             "MEMMAN_LLM_PROVIDER",
-            "",
             f"Language model provider: builtin; by its endpoint {_or(*_ASKED_BY_HTTP)} (openai is any compatible "
             f"endpoint); your own coding agent under its login: {_or(*AGENTS)}, or auto (the agent whose session made "
             "the note). Unset: openai if a key or an endpoint is set, else builtin.",
             _one_of(*LLMS, AUTO),
         ),
-        Key("MEMMAN_LLM_ENDPOINT", "", "Base URL; default: the provider's (for openai: OpenRouter's).", _endpoint),
-        Key("MEMMAN_LLM_API_KEY", "", "Key for the model provider.", _anything, secret=True),
+        Key("MEMMAN_LLM_ENDPOINT", "Base URL; default: the provider's (for openai: OpenRouter's).", _endpoint),
+        Key("MEMMAN_LLM_API_KEY", "Key for the model provider.", secret=True),
         Key(
             "MEMMAN_LLM_COMMAND",
-            "",
             "Path of the agent's program; default: searched on PATH and in the usual places. Not with auto.",
             _path,
         ),
         Key(
             "MEMMAN_LLM_MODEL_FAST",
-            "",
             "Model that extracts facts; default: the provider's small one, for opencode the one it is set to.",
-            _anything,
         ),
-        Key(
-            "MEMMAN_LLM_MODEL_SLOW",
-            "",
-            "Model that compares facts; default for an agent: the same.",
-            _anything,
-        ),
+        Key("MEMMAN_LLM_MODEL_SLOW", "Model that compares facts; default for an agent: the same."),
         Key(
             "MEMMAN_LLM_BATCH",
-            "",
             "How many notes one question may be about; default: 16 with an agent as the model, else 1.",
             _whole(1, 32),
         ),
         Key(
             "MEMMAN_LLM_PRICE",
-            "",
             "Price IN,OUT in US dollars per million tokens, for providers that do not report the cost.",
             _prices,
         ),
         Key(
             "MEMMAN_LLM_FALLBACK",
-            "",
             "Who answers if the model is down, unfit, out of budget or its account rejected: "
             f"{_or(*_ASKED_BY_HTTP)} with the next three settings, or {_or(*AGENTS)}; with `,builtin` behind it the "
             "built-in model after that. Unset: an outage is waited out.",
             _fallback,
         ),
-        Key("MEMMAN_LLM_FALLBACK_ENDPOINT", "", "Base URL of the fallback; default: as above.", _endpoint),
-        Key("MEMMAN_LLM_FALLBACK_API_KEY", "", "Key for the fallback.", _anything, secret=True),
-        Key("MEMMAN_LLM_FALLBACK_MODEL", "", "The fallback's model, for all questions.", _anything),
+        Key("MEMMAN_LLM_FALLBACK_ENDPOINT", "Base URL of the fallback; default: as above.", _endpoint),
+        Key("MEMMAN_LLM_FALLBACK_API_KEY", "Key for the fallback.", secret=True),
+        Key("MEMMAN_LLM_FALLBACK_MODEL", "The fallback's model, for all questions."),
         Key(
             "MEMMAN_EMBED_PROVIDER",
-            "builtin",
             f"Embedding provider: {_or(*EMBEDDERS)}. openai: any compatible endpoint.",
             _one_of(*EMBEDDERS),
+            default="builtin",
         ),
-        Key("MEMMAN_EMBED_ENDPOINT", "", "Base URL; default: the provider's.", _endpoint),
-        Key("MEMMAN_EMBED_API_KEY", "", "Key for the embedding provider.", _anything, secret=True),
-        Key("MEMMAN_EMBED_MODEL", "", "Embedding model.", _anything),
-        Key(
-            "MEMMAN_EMBED_DIMENSION",
-            "",
-            "Dimension of its vectors; unset: taken from the first reply.",
-            _whole(8, 16384),
-        ),
-        Key("MEMMAN_EMBED_PRICE", "", "US dollars per million tokens.", _amount),
+        Key("MEMMAN_EMBED_ENDPOINT", "Base URL; default: the provider's.", _endpoint),
+        Key("MEMMAN_EMBED_API_KEY", "Key for the embedding provider.", secret=True),
+        Key("MEMMAN_EMBED_MODEL", "Embedding model."),
+        Key("MEMMAN_EMBED_DIMENSION", "Dimension of its vectors; unset: taken from the first reply.", _whole(8, 16384)),
+        Key("MEMMAN_EMBED_PRICE", "US dollars per million tokens.", _amount),
         Key(
             "MEMMAN_STORE_DSN",
-            "",
             "Postgres server of a shared store, as `postgresql://…`; each store's own: `memman team connect` sets it.",
-            _anything,
             secret=True,
         ),
         Key(
             "MEMMAN_BUDGET_USD",
-            "",
             "Daily budget in US dollars; when it is spent, provider calls pause and notes stay queued. Calls "
             "of unknown price (see MEMMAN_LLM_PRICE, MEMMAN_EMBED_PRICE) are refused.",
             _amount,
         ),
         Key(
             "MEMMAN_BUDGET_TOKENS",
-            "",
             "Daily budget in tokens; default: none, with an agent as the model 500000.",
             _whole(0, 10**12),
         ),
         Key(
             "MEMMAN_BUDGET_CALLS",
-            "",
             "Daily budget in calls of the model; default: none, with an agent as the model 100. When an agent's budget "
             "is spent, the judge decides.",
             _whole(0, 10**6),
         ),
         Key(
             "MEMMAN_CAPTURE",
-            "",
             "What hooks save from an agent's turns: off, corrections (what the user corrects, prefers or decides), "
             "turns (whatever the model finds worth keeping) or ask (corrections, and what agents note themselves, once "
             "you have approved them with `memman review`). Unset: turns with a key, else corrections.",
@@ -270,95 +243,91 @@ KEYS: dict[str, Key] = {
         ),
         Key(
             "MEMMAN_NOTED",
-            "auto",
             "Whether agents are asked to end an answer with a line `Noted: …` when the user corrected them or said "
             "what will hold: on, off, or auto (where a person is there: not in CI, nor from an SDK).",
             _one_of("auto", "on", "off"),
+            default="auto",
             amiss="off",
         ),
         Key(
             "MEMMAN_NUDGE",
-            "on",
             "Whether an agent that notes is told at the next prompt what it may have missed: on or off.",
             _one_of("on", "off"),
+            default="on",
             amiss="off",
         ),
         Key(
             "MEMMAN_PAGES",
-            "off",
             "Whether idle drains have the model sum up the pages of topics (`memman wiki`), eight a drain: on or off.",
             _one_of("on", "off"),
+            default="off",
             amiss="off",
         ),
         Key(
             "MEMMAN_LESSONS",
-            "off",
             "Whether drains note what failed in a session and what mended it, at most three a session: on or off.",
             _one_of("on", "off"),
+            default="off",
             amiss="off",
         ),
         Key(
             "MEMMAN_JUDGE",
-            "on",
             "Whether drains use the shipped judge: on or off. With off and without a model, turns leave only what the "
             "user says about a memory, and nothing is replaced unasked.",
             _one_of("on", "off"),
+            default="on",
         ),
         Key(
             "MEMMAN_IGNORE",
-            "",
             "Folders in which nothing is remembered, separated by commas: ~/clients/*, or a folder name. "
             "A repository can opt out with a .memmanignore file.",
-            _anything,
         ),
         Key(
             "MEMMAN_STALE_DAYS",
-            "context=30,fact=365",
             "Days after which `list --stale` lists a memory of a category that nothing has confirmed since.",
             _ages,
+            default="context=30,fact=365",
         ),
-        Key("MEMMAN_DRAIN_CONCURRENCY", "16", "Number of notes processed at once.", _whole(1, 256)),
+        Key("MEMMAN_DRAIN_CONCURRENCY", "Number of notes processed at once.", _whole(1, 256), default="16"),
         Key(
             "MEMMAN_BACKUP_EVERY",
-            "off",
             "How often to create a backup automatically: off, daily, weekly, or e.g. 12h.",
             _every,
+            default="off",
         ),
-        Key("MEMMAN_BACKUP_KEEP", "7", "How many automatic backups to keep.", _whole(1, 1000)),
+        Key("MEMMAN_BACKUP_KEEP", "How many automatic backups to keep.", _whole(1, 1000), default="7"),
         Key(
             "MEMMAN_LOG_LEVEL",
-            "info",
             "What logs/worker.jsonl contains: info (results, no text) or debug (also what each stage did, with text).",
             _one_of("info", "debug"),
+            default="info",
         ),
         Key(
             "MEMMAN_UNSAFE_FOLDER",
-            "refuse",
             "allow: use the data folder on any file system; only if a single machine uses that shared "
             "mount, and then with backups.",
             _one_of("refuse", "allow"),
+            default="refuse",
         ),
         Key(
             "MEMMAN_HTTPS_PROXY",
-            "",
             "Proxy for encrypted connections, http://HOST:PORT; install takes it from the shell's HTTPS_PROXY.",
             _proxy,
             secret=True,
         ),
-        Key("MEMMAN_NO_PROXY", "", "Hosts reached without the proxy, separated by commas.", _anything),
+        Key("MEMMAN_NO_PROXY", "Hosts reached without the proxy, separated by commas."),
         Key(
             "MEMMAN_SSL_CERT_FILE",
-            "",
             "File of certificates trusted besides the system's and certifi's; install takes it from the shell's "
             "SSL_CERT_FILE, REQUESTS_CA_BUNDLE or NODE_EXTRA_CA_CERTS.",
             _path,
         ),
-        Key("MEMMAN_HTTP_TIMEOUT", "60", "Timeout of a provider call, in seconds.", _whole(1, 3600)),
+        Key("MEMMAN_HTTP_TIMEOUT", "Timeout of a provider call, in seconds.", _whole(1, 3600), default="60"),
         Key(
             "MEMMAN_HTTP_TRIES",
-            "3",
             "How often a provider call is tried before the note is put back into the queue.",
             _whole(1, 10),
+            default="3",
         ),
     )
 }

@@ -8,7 +8,7 @@ What was remembered under any of them is recalled there.
 import os
 
 from memman.config.places import kept_still, make_folder, read_file, split_lines, text_at, write_file
-from memman.config.repository import Repository, address, digest, place
+from memman.config.repository import Repository, address, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def known(data: str, repository: Repository, *, alone: bool = False, keep: bool 
         own = screened(own)
     if found and found.root == root and found.identities[:1] == [own]:
         return found
-    before = found.identities if found else _before(text, where and not alone, repository, own)
+    before = found.identities if found else [] if alone or not where else _before(text, repository)
     was = parted(before[0])[0] if found and before else ""
     if was[:1] not in ("", "/") and was != parted(own)[0] and _others(text, where, before[0]):
         before = before[1:]
@@ -321,23 +321,15 @@ def _others(text: str, where: str, identity: str) -> bool:
     return any(place != where and identity in rest[3:] for place, *rest in lines)
 
 
-def _before(text: str, look: object, repository: Repository, own: str) -> list[str]:
-    """Return what a repository was of which there is no line yet: its folder, before there was a repository in it.
-
-    Lines of the first format have its inode and a digest of its path, and the oldest root of all its history.
-    """
-    if not look:
+def _before(text: str, repository: Repository) -> list[str]:
+    """Return what a repository was of which there is no line yet: its folder, before there was a repository in it."""
+    if repository.folder == repository.common:
         return []
-    folder, common = repository.folder, repository.common
     try:
-        before = _found(text, place(folder)) if folder != common else None
-        at = text.find(f"\n{os.stat(common).st_ino}-{digest(common)} ")
+        before = _found(text, place(repository.folder))
     except OSError:
         return []
-    if before or at < 0:
-        return before.identities if before else []
-    name, root = parted(own)[0], text[at + 1 :].partition("\n")[0].partition(" ")[2].strip(_UNKNOWN)
-    return [own, name, f"{name}#{root}"]
+    return before.identities if before else []
 
 
 def _root(repository: Repository, before: str) -> str:

@@ -10,7 +10,7 @@ from memman import __version__
 from memman.clock import now_ms
 from memman.config import stores
 from memman.config.places import store_path
-from memman.config.tombstones import Tombstones
+from memman.config.purged import Tombstones
 from memman.doctor.finding import Context, Finding, fail, shell, skipped, sound, warn
 from memman.model.errors import DamagedFile, MemmanError, NewerSchema
 from memman.model.plural import counted

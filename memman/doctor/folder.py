@@ -10,8 +10,8 @@ from itertools import chain
 from memman.config import filesystem
 from memman.config.env import unknown
 from memman.config.ignore import misread
-from memman.config.kept import kept_path
 from memman.config.keys import KEYS
+from memman.config.launcher import kept_path
 from memman.config.places import queue_path, store_path
 from memman.doctor.finding import Context, Finding, fail, shell, sound, warn
 from memman.integrations.files import read_only

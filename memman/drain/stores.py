@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from memman.clock import now_ms
-from memman.config.buried import Buried
+from memman.config.purged import Buried
 from memman.config.scope import kin, mentioned
 from memman.config.stores import checked
 from memman.providers import by_agent, capture

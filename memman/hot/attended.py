@@ -11,7 +11,7 @@ from memman.model.noted import WORD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.hot.call import Call
+    from memman.hot.events import Call
 
 # Variables that programs set which run an agent with nobody there, and with which values: () any.
 _PROGRAMS = {

@@ -14,7 +14,7 @@ from memman.secrets import screened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.hot.call import Call
+    from memman.hot.events import Call
     from memman.hot.session import Session
     from memman.model.noted import Line
 

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from memman.hot.call import Call
+    from memman.hot.events import Call
 
 # The value of MEMMAN_CAPTURE with which a person approves first what is kept.
 ASK = "ask"

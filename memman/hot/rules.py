@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memman.config.scope import Here
-    from memman.hot.call import Call
+    from memman.hot.events import Call
     from memman.model.payload import Payload
 
     Record = dict[str, Any]

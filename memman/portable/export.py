@@ -12,8 +12,7 @@ from typing import Any
 
 from memman import __version__
 from memman.clock import now_ms
-from memman.config.buried import Buried
-from memman.config.tombstones import WHOLE, Tombstones, bury
+from memman.config.purged import WHOLE, Buried, Tombstones, bury
 from memman.locks import quiet
 from memman.model.errors import UsageError
 from memman.model.vocabulary import BUILTIN, JUDGE

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from memman.belief import IMPORT, trusted
 from memman.clock import now_ms
-from memman.config.buried import Buried
-from memman.config.tombstones import Tombstones
+from memman.config.purged import Buried, Tombstones
 from memman.model.uid import kept_uid
 from memman.model.vocabulary import RECORD
 from memman.portable.incoming import Item

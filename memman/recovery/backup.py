@@ -21,11 +21,10 @@ import apsw
 from memman import __version__
 from memman.clock import now_ms
 from memman.config import stores
-from memman.config.buried import kept
 from memman.config.env import Settings
 from memman.config.keys import BACKUP_WORDS
 from memman.config.places import fsync_folder, make_folder, open_file, queue_path, read_file, store_path, write_file
-from memman.config.tombstones import tombstones_path
+from memman.config.purged import kept, tombstones_path
 from memman.locks import backup_lock
 from memman.model.errors import AmbiguousId, Busy, DamagedFile, MemmanError, UnknownId, UnknownStore, UsageError
 from memman.model.objects import parsed, record, typed

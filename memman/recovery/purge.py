@@ -13,7 +13,6 @@ from typing import Any
 from memman.clock import now_ms
 from memman.config import lockfile, stores
 from memman.config.asked import drop_asked
-from memman.config.buried import Buried, bury_texts, dig_up_texts
 from memman.config.places import (
     LOG_FILES,
     files_of,
@@ -24,8 +23,8 @@ from memman.config.places import (
     text_at,
     write_file,
 )
+from memman.config.purged import WHOLE, Buried, bury, bury_texts, dig_up, dig_up_texts
 from memman.config.schedule import refuse_stopped, ring
-from memman.config.tombstones import WHOLE, bury, dig_up
 from memman.locks import quiet
 from memman.model.errors import MemmanError, UsageError
 from memman.model.records import Note, Provenance

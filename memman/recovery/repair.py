@@ -17,8 +17,8 @@ import apsw
 from memman.clock import now_ms
 from memman.config import stores
 from memman.config.places import fsync_folder, make_file, make_folder, open_file, queue_path, store_path
+from memman.config.purged import Tombstones
 from memman.config.schedule import refuse_stopped
-from memman.config.tombstones import Tombstones
 from memman.locks import drain_lock
 from memman.model.errors import CannotWrite, MemmanError, UnknownStore
 from memman.model.records import Fingerprint

@@ -12,10 +12,9 @@ from itertools import count
 
 from memman.clock import now_ms
 from memman.config import stores
-from memman.config.buried import Buried, keep, kept
 from memman.config.places import fsync_folder, queue_path, store_path, write_file
+from memman.config.purged import Buried, Tombstones, keep, kept, tombstones_path
 from memman.config.schedule import refuse_stopped, ring
-from memman.config.tombstones import Tombstones, tombstones_path
 from memman.locks import exchanging, quiet
 from memman.model.errors import DamagedFile, NewerSchema, UsageError
 from memman.model.vocabulary import CONNECTED

@@ -4,8 +4,8 @@ import json
 import re
 
 from memman.clock import now_ms
-from memman.config import buried
-from memman.config.tombstones import Tombstones, bury
+from memman.config import purged
+from memman.config.purged import Tombstones, bury
 from memman.sync.folder import Folder, Key, Unreadable, parsed
 
 # The file of each host.
@@ -17,7 +17,7 @@ _MARK = re.compile(r"[0-9a-f]{32}|[^\s]{1,200} [^\s]{1,200}")
 
 def exchange(data: str, folder: Folder, host: str, key: Key) -> None:
     """Have a data folder know what was purged elsewhere, and the others what was here."""
-    keys, digests = buried.kept(data)
+    keys, digests = purged.kept(data)
     here = {*digests, *(f"{note} {memory}" for note, memory in Tombstones.rows(data))}
     marks = set(here)
     for other in sorted(folder.hosts - {host}):
@@ -27,7 +27,7 @@ def exchange(data: str, folder: Folder, host: str, key: Key) -> None:
     new = sorted(marks - here)
     if rows := [(note, memory) for note, _, memory in (one.partition(" ") for one in new) if memory]:
         bury(data, rows, now_ms())
-    buried.keep(data, keys, [one for one in new if " " not in one])
+    purged.keep(data, keys, [one for one in new if " " not in one])
     if not can_be_read(folder, host, key) or _read(folder, host, key) != (keys, marks):
         folder.put(host, FILE, key.lock(json.dumps({"keys": keys, "marks": sorted(marks)})))
 

@@ -325,26 +325,6 @@ def test_a_name_stays_with_its_folder(box, tmp_path):
     assert at(box.data, tmp_path / "copies/0").repository.startswith(f"{tmp_path}/copies/0#")
 
 
-def test_what_the_first_format_kept_is_still_found(box, tmp_path):
-    """There the oldest root of all history told a repository, of a merged library's too, or none where it took long."""
-    app, other = made(tmp_path / "app", address=ADDRESS), made(tmp_path / "other")
-    old, digest = "1" * 40, 2**61 - 1
-    box.data.mkdir(mode=0o700)
-    lines = []
-    for folder, root in ((app, old), (other, "-")):
-        common = folder / ".git"
-        lines.append(f"{common.stat().st_ino}-{int.from_bytes(os.fsencode(common), 'big') % digest} {root}\n")
-    (box.data / "repositories").write_text("".join(lines))
-    for _ in range(2):
-        place = at(box.data, app)
-        assert place.repository.endswith(git(app, "rev-list", "--max-parents=0", "HEAD"))
-        for before in (f"example.com/acme/till#{old}", "example.com/acme/till"):
-            assert sees(place, before, "", inside=False)
-        assert sees(at(box.data, other), str(other), "", inside=False)
-        assert not place.news
-    assert not sees(place, f"example.com/acme/else#{old}", "", inside=False)
-
-
 def test_what_is_known_is_kept_without_secrets_and_not_told_for_ever(tmp_path):
     """An address may hold a token; once a session was told, none is again."""
     data = tmp_path / "data"

@@ -143,7 +143,7 @@ HOOK = frozenset(
     """
     memman memman._entry memman.belief memman.config memman.config.lockfile memman.config.places
     memman.config.repository memman.config.scope memman.config.shown
-    memman.config.stores memman.hot memman.hot.call memman.hot.events memman.hot.hook
+    memman.config.stores memman.hot memman.hot.events memman.hot.hook
     memman.hot.provenance memman.hot.session memman.model.payload memman.queue memman.queue.late memman.model
     memman.secrets memman.model.vocabulary
     """.split()

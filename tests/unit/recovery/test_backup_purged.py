@@ -6,7 +6,7 @@ import pytest
 
 from memman.commands.forget import forgotten as forget
 from memman.commands.place import Place
-from memman.config.tombstones import WHOLE, bury
+from memman.config.purged import WHOLE, bury
 from memman.recovery.backup import take
 from memman.recovery.purge import purge
 from memman.recovery.restore import restore

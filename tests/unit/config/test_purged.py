@@ -2,7 +2,7 @@
 
 import pytest
 
-from memman.config.tombstones import WHOLE, Tombstones, bury
+from memman.config.purged import WHOLE, Tombstones, bury
 from memman.model.errors import DamagedFile
 from memman.recovery.backup import take
 from memman.recovery.restore import restore
