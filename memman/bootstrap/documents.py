@@ -4,16 +4,17 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import dropwhile, groupby
 
 from memman.belief import FILE
 from memman.bootstrap.checkout import Checkout, Tracked
 from memman.bootstrap.manifests import COMMAND
-from memman.bootstrap.statements import WHOLE, WORTH, packed
+from memman.bootstrap.statements import WHOLE, packed
 from memman.config.scope import PATH
 from memman.judge.judge import Judge
+from memman.llm.builtin.extract import WORTH
 from memman.llm.builtin.markdown import Block, blocks
-from memman.llm.builtin.split import leans, sentences
+from memman.llm.builtin.split import leans, refers, sentences
 from memman.portable.formats import rules
 from memman.portable.incoming import Item
 
@@ -158,45 +159,50 @@ def _worthy(judge: Judge | None, said: Sequence[_Passage], title: str = "") -> l
 
 def _said(read: Iterable[Block]) -> Iterator[_Passage]:
     """Yield each passage that can be understood alone, lists of short items whole, and the commands that are shown."""
-    for short, some in groupby(_each(read), lambda one: one.short and one.place):
+    for short, some in groupby(_purposeful(_each(read)), lambda one: one.short and one.place):
         found = [*some]
         if short:
             found = [replace(found[0], told=tuple(item for one in found for item in one.told))]
         yield from found
 
 
+def _purposeful(said: Iterable[_Passage]) -> Iterator[_Passage]:
+    """Yield passages, a sentence above a command as what the command is for, if they can be shown together."""
+    held: _Passage | None = None
+    for one in said:
+        if held and one.command and not one.leads and held.headings == one.headings:
+            made = replace(one, leads=(held.told[0].rstrip("."),))
+            if len(f"{made.about}: {made.told[0]}") <= WHOLE:
+                held = None
+                yield made
+                continue
+        if held:
+            yield held
+        held = one if len(one.told) == 1 and not (one.command or one.item) else None
+        if not held:
+            yield one
+    if held:
+        yield held
+
+
 def _each(read: Iterable[Block]) -> Iterator[_Passage]:
-    """Yield each block as a passage; of a line of prose above a command that the command is for it."""
-    above: _Passage | None = None
     for block in read:
         if any(map(_LEGAL.match, block.headings)) or _LINKED.fullmatch(block.text):
             continue
         headings = tuple(map(_heading, block.headings))
         leads = tuple(map(_heading, block.leads)) if block.leads != block.headings else ()
         if block.kind == "code":
-            shown = [*_commands(block.text, block.language)]
-            purpose = above.told[-1].rstrip(".") if above and not leads and above.headings == headings else ""
-            if above and not (shown and purpose and len(above.told) == 1):
-                yield above
-            above = None
-            for what, run in shown:
-                yield _Passage(headings, (*leads, what or purpose), (run,), command=True)
+            for what, run in _commands(block.text, block.language):
+                yield _Passage(headings, tuple(filter(None, (*leads, what))), (run,), command=True)
             continue
-        if above:
-            yield above
-            above = None
         told = [one for one in sentences(_plain(block.text)) if not _broken(one, block)]
-        if told and not leans(told[0]):
-            item = block.kind == "item"
+        item = block.kind == "item"
+        if told and leans(told[0]) and not item:
+            told = [*dropwhile(refers, told)]
+        if told:
             short = item and len(block.text) <= _ITEM
             said = ["; ".join(one.rstrip(".") for one in told)] if short else told
-            passage = _Passage(headings, leads, tuple(said), item=item, short=short)
-            if item:
-                yield passage
-            else:
-                above = passage
-    if above:
-        yield above
+            yield _Passage(headings, leads, tuple(said), item=item, short=short)
 
 
 def _commands(code: str, language: str) -> Iterator[tuple[str, str]]:

@@ -24,9 +24,9 @@ COMMAND = re.compile(r"(?!(?:export|import|from|echo|set|cd|mkdir|source) )[a-z.
 _HOOK = re.compile(r"^\s*-\s+id:\s*([\w-]+)", re.MULTILINE)
 _BASE = re.compile(r"^FROM\s+(?:--\S+\s+)?(\S+)", re.MULTILINE | re.IGNORECASE)
 _GO = re.compile(r"^go\s+(\S+)", re.MULTILINE)
-# What a module needs itself; a path ends in a major version now and then.
+# What a module needs itself; a path begins with the usual host and ends in a major version now and then.
 _REQUIRED = re.compile(r"^(?:require)?\s+([\w.-]+(?:/[\w.-]+)+) v\S+$", re.MULTILINE)
-_MAJOR = re.compile(r"/v\d+$|\.v\d+$")
+_AROUND = re.compile(r"^github\.com/|/v\d+$|\.v\d+$")
 _NAME = re.compile(r"[\w.@/-]+")
 _VERSION = re.compile(r"[\w.-]*\d[\w. -]*")
 _SYSTEM = re.compile(r"\b(?:ubuntu|macos|windows)-[\w.]+")
@@ -89,7 +89,7 @@ def _rust(text: str) -> Iterator[str]:
 
 def _go(text: str) -> Iterator[str]:
     yield from (f"Go has to be {version} or newer" for version in _GO.findall(text)[:1])
-    yield from _needs("Go dependencies", (_MAJOR.sub("", path) for path in _REQUIRED.findall(text)))
+    yield from _needs("Go dependencies", (_AROUND.sub("", path) for path in _REQUIRED.findall(text)))
 
 
 def _make(text: str) -> Iterator[str]:

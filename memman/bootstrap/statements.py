@@ -28,7 +28,7 @@ def packed(about: str, sentences: Sequence[str], most: int = MAX_FACTS, *, fits:
     count = 0
     for sentence in [*sentences, ""]:
         said = sentence.rstrip(".,;: ")
-        most_chars = room if refers(said) else fits - len(about) - 2
+        most_chars = room if refers(said) or said[:1] == "(" else fits - len(about) - 2
         if held and (not said or len("; ".join((*held, said))) > most_chars):
             yield ": ".join(filter(None, (about, "; ".join(held)))) + "."
             count += 1

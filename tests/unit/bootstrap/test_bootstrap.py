@@ -348,6 +348,13 @@ make lint       # Lint with the pinned ruff
 git commit --all
 ```
 
+## Starting
+
+1. Always start the queue by `make queue` before the shop
+2. Then start the shop
+
+This takes long. Tests of the browser must be started from the web folder, never from the root.
+
 ```
 shop/
   web/
@@ -381,6 +388,8 @@ def test_commands_are_told_with_what_they_are_for_and_lists_whole(box, project):
     assert sorted(box.store("SELECT text FROM memory")) == [
         "Building: To build the shop, use one command: `make all`, `git push origin my-branch`.",
         "Stack: Backend: Django; Database: PostgreSQL; Queue: Redis, which must never be restarted by hand.",
+        "Starting: Always start the queue by `make queue` before the shop; Then start the shop.",
+        "Starting: Tests of the browser must be started from the web folder, never from the root.",
         "Testing: Lint with the pinned ruff: `make lint`.",
         "Testing: Run every test (takes a minute): `make test`.",
     ]
@@ -402,7 +411,7 @@ def test_manifests_name_what_is_needed(box, project):
     box.drain()
     assert sorted(box.store("SELECT text FROM memory")) == [
         "CI runs on ubuntu-latest, macos-latest (.github/workflows/test.yml).",
-        "Go dependencies: github.com/spf13/cobra (go.mod).",
+        "Go dependencies: spf13/cobra (go.mod).",
         "Go has to be 1.22 or newer (go.mod).",
         "Python dependencies of the group prod: gunicorn (pyproject.toml).",
         "Python dependencies: django, plotly (pyproject.toml).",
