@@ -10,14 +10,14 @@ import click
 
 from memman.clock import now_ms
 from memman.commands.list import ages_of, doubts
-from memman.commands.place import Place, Records, reading, veiled
+from memman.commands.place import Place, Records, reading, scopes_meant, standing, veiled
 from memman.commands.printing import Progress, ago, cells, freshness, short, table, text, unseen
 from memman.commands.printing import freshness as doubtful
-from memman.commands.review import CONTRADICTED, MAYBE, found, told
+from memman.commands.review import CONTRADICTED, MAYBE, found, told, within
 from memman.commands.verb import limit_option, verb
 from memman.config.asked import unanswered
 from memman.config.env import Settings
-from memman.config.scope import parted
+from memman.config.scope import holds, label, parted
 from memman.hot.recall_session import opened
 from memman.judge.judge import Judge, Relation
 from memman.llm.builtin.reconcile import LONGEST
@@ -316,21 +316,25 @@ _QUESTIONS = 500
 _COMMON = 0.75
 
 
-def _open_questions(place: Place) -> Records:
+def _open_questions(place: Place, *, all_scopes: bool) -> Records:
     """Return the questions that still have no answer, the most often asked first; nearly the same words are one."""
+    here, every = standing(), unanswered(place.data, place.name)
     groups: Records = []
-    for one in reversed(unanswered(place.data, place.name)[-_QUESTIONS:]):
-        same = next((group for group in groups if _alike(group["question"], one.question)), None)
+    asked = [one for one in every if all_scopes or holds(here, one.repository, "", inside=False)]
+    for one in reversed(asked[-_QUESTIONS:]):
+        there = label(one.repository, "")
+        alike = (group for group in groups if group["scope"] == there and _alike(group["question"], one.question))
+        same = next(alike, None)
         if same:
             same["times"] += 1
         else:
-            groups.append({"question": one.question, "times": 1, "last": one.at, "agent": one.agent})
+            groups.append({"question": one.question, "times": 1, "last": one.at, "agent": one.agent, "scope": there})
     recalls = opened(place.data, place.name)
     try:
         left = [
             one
             for one in groups
-            if all(hit.doubtful for hit in recalls.hits(one["question"], Filters(anywhere=True), 1))
+            if all(hit.doubtful for hit in recalls.hits(one["question"], Filters(here=here, anywhere=all_scopes), 1))
         ]
     finally:
         recalls.close()
@@ -348,7 +352,7 @@ def _print_doubts(doubts: dict[str, Any]) -> None:
     if doubts["asked"]:
         text('asked and never answered: memman remember "…" answers')
         table(
-            (f"  {counted(one['times'], 'time')}", f"last {ago(one['last'])} ago", one["question"])
+            (f"  {counted(one['times'], 'time')}", f"last {ago(one['last'])} ago", one["scope"], one["question"])
             for one in doubts["asked"]
         )
         _more_of(doubts, "asked")
@@ -378,16 +382,19 @@ def _shown(record: dict[str, Any]) -> str:
 
 
 @verb(shows=_print_doubts)
+@click.option("--all-scopes", is_flag=True, help="Also what was asked, and what holds, in other repositories.")
 @limit_option
-def wonder(place: Place, *, limit: int = 20) -> dict[str, Any]:
-    """List what was asked and never answered, what is held weakly, and what is said otherwise.
+def wonder(place: Place, *, all_scopes: bool = False, limit: int = 20) -> dict[str, Any]:
+    """List what was asked here and never answered, what is held weakly, and what is said otherwise.
 
-    A question counts that `recall` had no sure answer to, here or in another repository, and still has not.
+    A question counts that `recall` had no sure answer to, and still has not.
     """
-    asked = _open_questions(place)
+    asked = _open_questions(place, all_scopes=all_scopes)
     with reading(place) as catalogue:
-        weak = sorted(catalogue.memories(lone(catalogue.reader.db)), key=lambda one: -one["uses"])
-        against = [one for one in found(catalogue) if one[0] in {MAYBE, CONTRADICTED}]
+        scopes = None if all_scopes else scopes_meant(catalogue, "here")
+        lonely = within(catalogue, lone(catalogue.reader.db), scopes)
+        weak = sorted(catalogue.memories([*lonely]), key=lambda one: -one["uses"])
+        against = [one for one in found(catalogue, scopes) if one[0] in {MAYBE, CONTRADICTED}]
         return {
             "asked": asked[:limit],
             "weak": [veiled(place, catalogue.reader, one) for one in weak[:limit]],

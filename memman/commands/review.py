@@ -1,7 +1,7 @@
 """`memman review`: the one place for what waits for a person, who approves, rejects, or says what holds."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -55,15 +55,15 @@ _OF_TWO = {"y": "yes", "n": "no", "b": "both hold", "e": "edit", "s": "skip", "q
 _REPLACES, _STAYS = "Does the newer replace the older?", "Does the older stay as it is?"
 
 
-def found(catalogue: Catalogue) -> list[tuple[str, int, int]]:
-    """Return (kind, memory, the other side or 0) of what waits."""
+def found(catalogue: Catalogue, scopes: frozenset[int] | None = None) -> list[tuple[str, int, int]]:
+    """Return (kind, memory, the other side or 0) of what waits in some scopes of a store, None for all."""
     held = [one["id"] for one in catalogue.listed(status="review", limit=MOST)]
     pairs, contradicted = catalogue.doubtful(), beliefs.contradicted(catalogue.reader)
     said = beliefs.claimed(catalogue.reader.db)
     unwanted = beliefs.unwanted(catalogue.reader.db)
     told = {*unwanted, *pairs, *pairs.values(), *contradicted.values(), *(new for _, new, _ in said)}
     wishes = [row for row in beliefs.lone(catalogue.reader.db, WISHES) if row not in told]
-    return [
+    waits = [
         *((HELD, row, 0) for row in held),
         *((MAYBE, old, new) for old, new in pairs.items()),
         *((MAYBE, old, new) for old, new, sure in said if not sure),
@@ -72,6 +72,13 @@ def found(catalogue: Catalogue) -> list[tuple[str, int, int]]:
         *((UNWANTED, row, 0) for row in unwanted),
         *((UNCONFIRMED, row, 0) for row in wishes),
     ]
+    there = within(catalogue, [row for _, row, _ in waits], scopes)
+    return [one for one in waits if one[1] in there]
+
+
+def within(catalogue: Catalogue, rows: Collection[int], scopes: frozenset[int] | None) -> Collection[int]:
+    """Return those of `rows` that hold in some scopes of a store, None for all."""
+    return rows if scopes is None else kept(catalogue.reader.db, rows, scopes)
 
 
 def count(catalogue: Catalogue) -> dict[str, int]:
@@ -140,10 +147,7 @@ def _said(record: dict[str, Any]) -> str:
 def listed(place: Place, *, limit: int = 20, scope: str | None = None) -> Records:
     """List what waits, and why."""
     with reading(place) as catalogue:
-        waits, scopes = found(catalogue), scopes_meant(catalogue, scope)
-        if scopes is not None:
-            there = kept(catalogue.reader.db, [row for _, row, _ in waits], scopes)
-            waits = [one for one in waits if one[1] in there]
+        waits = found(catalogue, scopes_meant(catalogue, scope))
         return [told(place, catalogue, *one) for one in waits[:limit]]
 
 

@@ -1,6 +1,6 @@
 """What recall was asked and found no answer to: a bounded record, a line each. Hot where there is none.
 
-A line is "when store agent question", a dot for no agent.
+A line is when, in which store, by which agent and in which repository ('' for none), and the question, between tabs.
 """
 
 import os
@@ -18,22 +18,26 @@ _MOST_BYTES = 131_072
 _DAYS = 90
 # Characters of a question that are kept.
 _LONGEST = 200
-_NOBODY = "."
 
 
 class Unanswered(NamedTuple):
-    """A question at a time, and who asked it: '' for a person."""
+    """A question at a time, who asked it ('' for a person), and in which repository ('' at home)."""
 
     at: int
     store: str
     agent: str
+    repository: str
     question: str
 
 
-def note_unanswered(data: str, store: str, at: int, agent: str, question: str) -> None:
+def note_unanswered(data: str, store: str, at: int, agent: str, repository: str, question: str) -> None:
     """Append a question; it may fail silently."""
     said = screened(" ".join(question.split()))[:_LONGEST]
-    append_line(asked_path(data), f"{at} {store} {screened(agent) or _NOBODY} {said}\n", _MOST_BYTES)
+    append_line(asked_path(data), _line(Unanswered(at, store, screened(agent), repository, said)), _MOST_BYTES)
+
+
+def _line(one: Unanswered) -> str:
+    return f"{one.at}\t{one.store}\t{one.agent}\t{one.repository}\t{one.question}\n"
 
 
 def unanswered(data: str, store: str) -> "list[Unanswered]":
@@ -43,9 +47,9 @@ def unanswered(data: str, store: str) -> "list[Unanswered]":
 
 def _lines(data: str) -> "Iterator[Unanswered]":
     for line in text_at(asked_path(data)).split("\n"):
-        at, store, agent, question = [*line.split(" ", 3), "", "", "", ""][:4]
-        if at.isascii() and at.isdigit() and len(at) <= 15 and question:  # noqa: PLR2004 - digits of a moment
-            yield Unanswered(int(at), store, agent if agent != _NOBODY else "", question)
+        at, *said = line.split("\t")
+        if at.isascii() and at.isdigit() and len(at) <= 15 and len(said) == 4:  # noqa: PLR2004 - digits of a moment
+            yield Unanswered(int(at), *said)
 
 
 def drop_asked(data: str, gone: "Callable[[str], bool] | None" = None) -> None:
@@ -58,5 +62,4 @@ def drop_asked(data: str, gone: "Callable[[str], bool] | None" = None) -> None:
     if os.path.getsize(asked_path(data)) > _MOST_BYTES // 2:
         kept = kept[len(kept) * 2 // 3 :]
     if kept != found:
-        lines = (f"{one.at} {one.store} {one.agent or _NOBODY} {one.question}\n" for one in kept)
-        write_file(asked_path(data), "".join(lines))
+        write_file(asked_path(data), "".join(map(_line, kept)))

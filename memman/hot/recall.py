@@ -87,7 +87,8 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     if not elsewhere and all(hit.doubtful for hit in hits):
         from memman.config.asked import note_unanswered
 
-        note_unanswered(data, store, now, agent(), query)
+        here = asked.filters.here
+        note_unanswered(data, store, now, agent(), here.repository if here else "", query)
     if shown < len(hits):
         sys.stderr.write(f"memman: {len(hits) - shown} of {len(hits)} hits do not fit into --budget {budget}\n")
     if old:

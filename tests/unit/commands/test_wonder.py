@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import time
 
 from memman.config.asked import drop_asked
@@ -37,6 +38,21 @@ def test_a_question_is_open_until_memory_answers_it(box):
     assert [one["question"] for one in wondered(box)["asked"]] == ["who is on call in December"]
 
 
+def test_what_another_repository_asked_is_a_flag_away(box, tmp_path):
+    """A customer's open questions are not read in another's repository, unless one asks for all."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        subprocess.run(["git", "init", "-q", folder], check=True)
+    box.environ["MEMMAN_AGENT"] = "codex"
+    box.memman("remember", "--scope", "repository", "The lift is inspected in May.", cwd=there)
+    box.drain()
+    box.memman("recall", PORT, cwd=there)
+    assert box.memman("wonder", cwd=here).stdout.startswith("nothing: ")
+    every = box.memman("wonder", "--all-scopes", cwd=here).stdout
+    assert [f"there  {PORT}" in every, "The lift is" in every] == [True, True]
+    assert PORT in box.memman("wonder", cwd=there).stdout
+
+
 def test_what_is_held_weakly_and_what_is_said_otherwise(box):
     """An agent's lone word, and a pair of which nobody knows yet which holds."""
     drained(box, OLD, NEW)
@@ -62,9 +78,9 @@ def test_no_question_outlives_a_purge_a_secret_or_its_time(box):
     box.memman("purge", box.store("SELECT uid FROM memory")[0])
     assert "mascot" not in kept.read_text()
     assert PORT in kept.read_text()
-    kept.write_text(kept.read_text() + f"1 default . {PORT}\ntorn\n")
+    kept.write_text(kept.read_text() + f"1\tdefault\t\t\t{PORT}\ntorn\n")
     drop_asked(str(box.data))
     assert kept.read_text().count(PORT) == 1
-    kept.write_text("".join(f"{time.time_ns() // 1_000_000} default . {PORT} {n:099}\n" for n in range(900)))
+    kept.write_text("".join(f"{time.time_ns() // 1_000_000}\tdefault\t\t\t{PORT} {n:099}\n" for n in range(900)))
     drop_asked(str(box.data))
     assert 0 < os.path.getsize(kept) < 131_072 // 2
