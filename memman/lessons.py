@@ -74,6 +74,7 @@ _BY_TARGET = frozenset("make just task rake invoke mage".split())
 _RUNNERS = frozenset(
     "uv poetry pipenv pdm hatch bundle npx pnpm yarn bunx python python3 run exec -m dlx mise --".split()
 )
+_AMOUNT = re.compile(r"[\d.]+\w?$")
 _ASSIGNED = re.compile(r"(?!\w*(?:SKIP|UPDATE))[A-Za-z_]\w*=")
 # Options that only show more or less, and those that check less, do less, wait longer or work elsewhere.
 _SHOWING = re.compile(
@@ -83,7 +84,7 @@ _SHOWING = re.compile(
 _EVADING = re.compile(
     r"-[kmtuC]$|-run$|--?(?:\w+-)*(?:verify|force|exit-zero|D?skip\w*|passWithNoTests|allow|ignore|exclude|only|grep|filter"
     r"|deselect|lf|ff|last-failed|testNamePattern|Dtest|tests?|dry-run|check|directory|prefix|cwd|chdir|dir|project"
-    r"|manifest-path|rootdir|max-warnings|retr\w*|timeout|parallel)(?:-\w+)*$"
+    r"|manifest-path|rootdir|max-warnings|package|workspace|scope|retr\w*|timeout|parallel)(?:-\w+)*$"
 )
 # Outputs that tell of a network or of what others hold, of who waits no longer, of a command that did not run, and of
 # one that still runs.
@@ -119,7 +120,8 @@ class _Run:
         while words[:1] == ["cd"] and words[2:3] == ["&&"]:
             folder, words = os.path.normpath(os.path.join(folder, words[1])), words[3:]
         self.folder, self.words = folder, [word for word in words if not _SHOWING.match(word)]
-        told = re.sub(rf"{re.escape(root)}/?(?=$|[\w.\s'\":])", lambda at: "" if at[0][-1] == "/" else ".", told)
+        inside = rf"{re.escape(root)}(?:(/)(?=[\w.])|/?(?=$|[\s'\":]))"
+        told = re.sub(inside, lambda found: "" if found[1] else ".", told)
         told = f"`{told}`{'' if where == '.' else f' in {where}'}"
         private = where.startswith("..") or _HOMES.search(told[1:])
         self.name = told if self.words and not private and len(told) <= _LONGEST else ""
@@ -250,11 +252,14 @@ def _options(words: Sequence[str], others: Sequence[str]) -> list[str] | None:
     for last, word in pairwise(["", *words]):
         if word in left:
             left.remove(word)
-            continue
-        # A value of an option that the other has not, or has with another value.
-        other = others[others.index(last) + 1 :][:1] if last[:1] == "-" and last in others else []
-        value = last in found and last[:1] == "-" and "=" not in last
-        if word == "--" or not (word[:1] == "-" or value or (other and other[0] not in words)):
+        elif word[:1] == "-" and word != "--":
+            found.append(word)
+        elif last == "--" or last[:1] != "-" or "=" in last:
             return None
-        found.append(word)
+        elif last in found:  # the value of an option that the other has not
+            found.append(word)
+        elif _AMOUNT.match(word) and any(map(_AMOUNT.match, others[others.index(last) + 1 :][:1])):
+            found += [last, word]
+        else:  # another value may be another target
+            return None
     return found

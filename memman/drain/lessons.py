@@ -52,7 +52,7 @@ def _rows(path: str) -> Iterator[dict[str, str | int | None]]:
     """Yield the first lessons of a session as rows of the queue; the same lesson has the same uid in a repository."""
     head = parsed(text_at(path).partition("\n")[0].encode()) or {}
     agent, session, whose, folder, transcript, store = (str(head.get(name, "")) for name in _HEAD)
-    if not (whose and folder and valid_name(store) and _size(transcript) <= _LARGEST):
+    if not (whose and folder[:1] == "/" and valid_name(store) and _size(transcript) <= _LARGEST):
         return
     here = repository(folder)
     origin = {"source": AGENT, "agent": agent, "session": session, "cwd": folder, "repository": whose, "revision": ""}
