@@ -25,9 +25,9 @@ from memman.config.places import data_dir, make_private
 from memman.config.providers import AGENTS, AUTO, LLMS
 from memman.config.stores import names
 from memman.hot.prime import knows
-from memman.integrations import codex, nanoclaw, openclaw
+from memman.integrations import codex, openclaw
 from memman.integrations import reach as reaching
-from memman.integrations.clients import ALL, TARGETS, chosen
+from memman.integrations.clients import ALL, TARGETS, chosen, nanoclaw_root
 from memman.integrations.installer import (
     InstallRecord,
     Step,
@@ -37,12 +37,12 @@ from memman.integrations.installer import (
     locked,
     plan,
     plan_undo,
+    switched_off,
     undo,
     wire,
 )
 from memman.integrations.reach import Reach, reach
 from memman.integrations.reach import lay as lay_command
-from memman.integrations.state import switched_off
 from memman.integrations.target import File, Target, Wiring
 from memman.llm.agent.clients import CLIENTS
 from memman.llm.agent.offer import here, sentence
@@ -112,8 +112,8 @@ def install(
         stay(data)
     elif in_cache(sys.prefix):
         work.say(f"memman: keep a copy of it in {kept_path(data)}, since it runs from a cache")
-    if nanoclaw.TARGET in targets:
-        nanoclaw.root(checkout)
+    if TARGETS["nanoclaw"] in targets:
+        nanoclaw_root(checkout)
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run or asking())
     shell = _Shell.read(data, asks=asks)
     settings = shell.settings | taken_over(shell.taken) | _chosen(model)

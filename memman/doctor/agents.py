@@ -13,8 +13,8 @@ from memman.config.schedule import NOBODY, Schedule
 from memman.doctor.finding import Context, Finding, fail, skipped, sound, warn
 from memman.integrations import claude_code, codex, openclaw
 from memman.integrations.clients import TARGETS, chosen
+from memman.integrations.installer import drift, installed, switched_off, unreadable
 from memman.integrations.reach import Shell, reach, run, shells
-from memman.integrations.state import drift, installed, switched_off, unreadable
 from memman.integrations.target import Target
 from memman.scheduler.manager import ask
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from memman.config.command import NAME as MEMMAN
 from memman.config.command import quoted
-from memman.integrations import edits, hook_block, sources
-from memman.integrations.mcp_server import Server
+from memman.integrations import edits, parts, sources
+from memman.integrations.parts import Server
 from memman.integrations.target import File, Target, Wiring, look, under
 from memman.model.verbs import AGENT_VERBS, ALLOWED
 
@@ -86,8 +86,8 @@ def loose(permission: object) -> bool:
     return os.path.basename(called.strip("'\"")) == "memman" and verb not in {*AGENT_VERBS, *ALLOWED}
 
 
-def _put(text: str, block: hook_block.Block, granted: list[str]) -> str:
-    text = hook_block.put(text, block)
+def _put(text: str, block: parts.Block, granted: list[str]) -> str:
+    text = parts.put_hooks(text, block)
     for number, permission in reversed(list(enumerate(edits.listed(text, _ALLOW)))):
         if loose(permission):
             text = edits.remove(text, (*_ALLOW, number))
@@ -100,8 +100,8 @@ def _put(text: str, block: hook_block.Block, granted: list[str]) -> str:
 
 def take(text: str, original: str | None, launcher: str = "") -> str:
     """Take our hooks and permissions out, but not those in `original`; with a `launcher` only what calls it."""
-    text = hook_block.take(text, original, launcher)
-    others = hook_block.commands(edits.at(text, ("hooks",)))
+    text = parts.take_hooks(text, original, launcher)
+    others = parts.commands(edits.at(text, ("hooks",)))
     own = {quoted(launcher)} if launcher else set()
     kept = edits.listed(original, _ALLOW)
     shared = () if others else (MEMMAN, _TOOL)
@@ -113,7 +113,7 @@ def _revoke(text: str, original: str | None, meant: Callable[[str], bool], kept:
     for number, permission in reversed(list(enumerate(edits.listed(text, _ALLOW)))):
         called = _called(permission)
         if called and meant(called) and permission not in kept:
-            text = hook_block.prune(edits.remove(text, (*_ALLOW, number)), _ALLOW, original)
+            text = parts.prune(edits.remove(text, (*_ALLOW, number)), _ALLOW, original)
     return text
 
 

@@ -9,11 +9,13 @@ from functools import partial
 from typing import Any
 
 from memman.config.places import others_link
-from memman.integrations import claude_code, codex, hook_block, nanoclaw, openclaw, rules_block, sources
-from memman.integrations.mcp_server import Server
+from memman.integrations import claude_code, codex, openclaw, parts, sources
+from memman.integrations.parts import Server
 from memman.integrations.target import LAID, File, Target, Wiring, laid, under
+from memman.model.errors import UsageError
 
 ALL = "all"
+_NANOCLAW_SKILL = ".claude/skills/add-memman"
 _RULE = """\
 memman keeps what earlier sessions left behind. Call its tool `recall` before work that earlier sessions may have
 touched, in the words of the question, and `remember` when the user corrects you, decides or prefers something, or
@@ -70,14 +72,12 @@ class Client:
             files.append(laid(self.path(self.plugin), script, "the plugin"))
         if self.hooks:
             block = sources.block(self.name, "hooks.json", wiring.launcher)
-            files.append(
-                File(self.path(self.hooks), codex.JSON_FORM, f"{len(block)} hooks", partial(_hooked, block=block))
-            )
+            files.append(File(self.path(self.hooks), parts.HOOKS, f"{len(block)} hooks", partial(_hooked, block=block)))
         if self.head:
             files.append(_own(self.path(self.rules), f"{self.head}\n{_RULE}", "the rules", wiring))
         elif self.rules:
             put = partial(_ruled, says=_RULE if wiring.mcp else "")
-            files.append(File(_shared(self.path(self.rules)), rules_block.FORM, "the rules", put))
+            files.append(File(_shared(self.path(self.rules)), parts.RULES, "the rules", put))
         return files + (sources.skills(wiring) if self.skilled else [])
 
     def target(self) -> Target:
@@ -130,12 +130,53 @@ def _shared(path: str) -> str:
     return path if others_link(path) else os.path.realpath(path)
 
 
-def _hooked(text: str | None, block: hook_block.Block) -> str:
-    return hook_block.put(text or "", block)
+def _hooked(text: str | None, block: parts.Block) -> str:
+    return parts.put_hooks(text or "", block)
 
 
 def _ruled(text: str | None, says: str) -> str | None:
-    return rules_block.put(text or "", says) if says else text and rules_block.take(text)
+    return parts.put_rules(text or "", says) if says else text and parts.take_rules(text)
+
+
+def _is_nanoclaw(path: str) -> bool:
+    """Whether a folder is a checkout of NanoClaw."""
+    try:
+        with open(f"{path}/package.json", encoding="utf-8", errors="replace") as package:
+            named = "nanoclaw" in package.read()
+    except OSError:
+        return False
+    return named and os.path.isfile(f"{path}/container/Dockerfile")
+
+
+def _nanoclaw_home() -> str:
+    """Return the current folder where it is a checkout, else nothing."""
+    here = os.getcwd()
+    return here if _is_nanoclaw(here) else ""
+
+
+def nanoclaw_root(checkout: str) -> str:
+    """Return the checkout that is meant, by default the current folder. Raises UsageError where it is not one."""
+    place = os.path.abspath(checkout or os.getcwd())
+    if not _is_nanoclaw(place):
+        raise UsageError(f"{place} is not a NanoClaw checkout: give one with --checkout PATH")
+    return place
+
+
+def _nanoclaw_files(wiring: Wiring) -> list[File]:
+    place = nanoclaw_root(wiring.checkout)
+    return [
+        laid(
+            f"{place}/{_NANOCLAW_SKILL}/{name}",
+            sources.text("nanoclaw", name, "memman"),
+            "the skill",
+            program=sources.executable("nanoclaw", name),
+        )
+        for name in sources.names("nanoclaw")
+    ]
+
+
+def _nanoclaw_notes(_: Wiring) -> list[str]:
+    return ["in the checkout, run the skill: start claude and type /add-memman"]
 
 
 _TRUST = "it asks whether you trust the server when it first starts it"
@@ -272,6 +313,6 @@ TARGETS: dict[str, Target] = {
         codex.TARGET,
         *(client.target() for client in CLIENTS),
         openclaw.TARGET,
-        nanoclaw.TARGET,
+        Target("nanoclaw", "", _nanoclaw_home, _nanoclaw_files, _nanoclaw_notes, list, everywhere=False),
     )
 }

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from memman.config.launcher import launcher_path
-from memman.integrations import hook_block, sources, toml
+from memman.integrations import parts, sources
 from memman.integrations.edits import CannotEdit
-from memman.integrations.mcp_server import Server
+from memman.integrations.parts import Server
 from memman.integrations.target import File, Target, Wiring, look, text_of, under, within
 from memman.model.plural import counted
 
 NAME = "codex"
-JSON_FORM = "hooks-json"
-TOML_FORM = "codex-toml"
 APPROVE = "start `codex`, type /hooks and approve those of memman"
 
 
@@ -34,26 +32,26 @@ def _toml() -> str:
 def sandboxed(data: str) -> bool:
     """Whether commands in Codex's sandbox may write to the data folder."""
     try:
-        return data in toml.roots(text_of(_toml()) or "")
+        return data in parts.roots(text_of(_toml()) or "")
     except CannotEdit:
         return False
 
 
 def take(text: str, launcher: str) -> str:
     """Take our MCP server out of config.toml; with a `launcher` only one that starts it, and its folder."""
-    text = toml.unserve(text, launcher)
-    return toml.forbid(text, launcher.removesuffix(launcher_path(""))) if launcher else text
+    text = parts.unserve(text, launcher)
+    return parts.forbid(text, launcher.removesuffix(launcher_path(""))) if launcher else text
 
 
 def _files(wiring: Wiring) -> list[File]:
     block = sources.block(NAME, "hooks.json", wiring.launcher)
 
     def put_toml(text: str | None) -> str | None:
-        return toml.allow(text or "", wiring.data) if wiring.sandbox else text
+        return parts.allow(text or "", wiring.data) if wiring.sandbox else text
 
     return [
-        File(_json(), JSON_FORM, f"{len(block)} hooks", lambda text: hook_block.put(text or "", block)),
-        File(_toml(), TOML_FORM, "its sandbox" if wiring.sandbox else "", put_toml),
+        File(_json(), parts.HOOKS, f"{len(block)} hooks", lambda text: parts.put_hooks(text or "", block)),
+        File(_toml(), parts.TOML, "its sandbox" if wiring.sandbox else "", put_toml),
         *sources.skills(wiring),
     ]
 
@@ -78,7 +76,7 @@ def _keys(path: str) -> Iterator[str]:
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
         for number, group in _items(groups):
             for index, handler in _items(within(group, ("hooks",))):
-                if hook_block.ours(within(handler, ("command",))):
+                if parts.ours(within(handler, ("command",))):
                     yield f"{root}:{name}:{number}:{index}"
 
 

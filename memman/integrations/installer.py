@@ -1,4 +1,4 @@
-"""Wires agents and undoes that: every file is planned first, then its original put aside, then written.
+"""Wires agents, says how they are wired, and undoes it: every file is planned, its original put aside, then written.
 
 What was done stands in `install.json`, the original bytes beside it. Undone, a file gets these where nobody else wrote
 since; from any other only our part is taken out.
@@ -9,12 +9,14 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from memman import __version__
+from memman.config.command import command as recorded
 from memman.config.launcher import launcher_path
+from memman.config.launcher import target as launched
 from memman.config.places import make_folder, read_file, write_file
-from memman.integrations import claude_code, codex, edits, hook_block, mcp_server, openclaw, rules_block, sources, toml
+from memman.integrations import claude_code, codex, edits, openclaw, parts, sources
 from memman.integrations.edits import CannotEdit
 from memman.integrations.files import (
     check_writable,
@@ -26,7 +28,7 @@ from memman.integrations.files import (
     missing_folders,
     swap,
 )
-from memman.integrations.target import LAID, File, Target, Wiring
+from memman.integrations.target import LAID, File, Target, Wiring, look
 from memman.locks import alone
 from memman.model.errors import BadConfig, Busy, CannotWrite, MemmanError
 from memman.model.objects import parsed
@@ -38,16 +40,30 @@ _OWN = ("memman", "add-memman", *sources.COMMANDS)
 # Form -> what takes our part out: (the text, that before us, None where it is not known, the launcher) -> the rest
 _TAKES: dict[str, Callable[[str, str | None, str], str]] = {
     claude_code.FORM: claude_code.take,
-    codex.JSON_FORM: lambda text, original, launcher: hook_block.take(
-        mcp_server.take(text, original, launcher), original, launcher
+    parts.HOOKS: lambda text, original, launcher: parts.take_hooks(
+        parts.take_server(text, original, launcher), original, launcher
     ),
-    mcp_server.FORM: mcp_server.take,
-    codex.TOML_FORM: lambda text, _, launcher: codex.take(text, launcher),
+    parts.SERVERS: parts.take_server,
+    parts.TOML: lambda text, _, launcher: codex.take(text, launcher),
     openclaw.FORM: lambda text, original, _: openclaw.take(text, original),
-    rules_block.FORM: lambda text, *_: rules_block.take(text),
+    parts.RULES: lambda text, *_: parts.take_rules(text),
 }
 # What reads a form that is not JSON.
-_READERS: dict[str, Callable[[str], object]] = {codex.TOML_FORM: toml.read, rules_block.FORM: str}
+_READERS: dict[str, Callable[[str], object]] = {parts.TOML: parts.read_toml, parts.RULES: str}
+_ENABLE = "start `gemini`, type /hooks enable memman"
+# Of each agent: where its settings say something of hooks, what there switches them off, and what a person does then.
+_SWITCHES: dict[str, tuple[tuple[tuple[str, ...], object, str], ...]] = {
+    "claude-code": ((("disableAllHooks",), True, ""),),
+    "qwen": ((("disableAllHooks",), True, ""),),
+    "copilot": ((("disableAllHooks",), True, ""),),
+    "gemini": (
+        (("hooksConfig", "enabled"), False, ""),
+        (("hooksConfig", "disabled"), "memman", _ENABLE),
+        (("hooks", "disabled"), "memman", _ENABLE),
+    ),
+    "codex": ((("features", "hooks"), False, ""), (("features", "codex_hooks"), False, "")),
+    "openclaw": ((("plugins", "enabled"), False, ""), (("plugins", "entries", "memman", "enabled"), False, "")),
+}
 # How a text names a launcher.
 _LAUNCHER = re.compile(rf"(/[^\"'`\\\n]*?{re.escape(launcher_path(''))})\b")
 
@@ -351,7 +367,7 @@ def _is_ours(file: File, wiring: Wiring, *, alone: bool) -> bool:
     try:
         if file.form == LAID:
             return named or (alone and text == file.put(None))
-        unnamed = openclaw.entered(text) if file.form == openclaw.FORM else file.form == rules_block.FORM
+        unnamed = openclaw.entered(text) if file.form == openclaw.FORM else file.form == parts.RULES
         return (named or (alone and unnamed)) and _take(file.form, text, None, wiring.launcher) != text
     except CannotEdit:
         return False
@@ -378,3 +394,57 @@ def _bare(form: str, text: str) -> bool:
         return not text.strip()
     root = edits.read(text)
     return root is None or (text.strip("\ufeff \t\r\n") == "{}" and edits.at(text, ()) == {})
+
+
+def wiring(data: str) -> Wiring:
+    """Return what the files of a target depend on, for a look at what is there."""
+    return Wiring(data, command=recorded(data), sandbox=codex.sandboxed(data))
+
+
+def expected(target: Target, data: str) -> list[File]:
+    """Return the files of a target, each with the text it should have. Raises MemmanError."""
+    return target.files(replace(wiring(data), mcp=target.name in InstallRecord(data).served))
+
+
+def installed(target: Target, data: str) -> bool:
+    """Whether anything of ours stands in the agent's files."""
+    return bool(entries(InstallRecord(data), [target], wiring(data)))
+
+
+def drift(target: Target, data: str) -> list[str]:
+    """Say how an installed target differs from what this version ships, one line per difference."""
+    wrong = [] if launched(data) else [f"the launcher is missing: {wiring(data).launcher}"]
+    try:
+        files = expected(target, data)
+    except (MemmanError, CannotEdit) as error:
+        return [*wrong, str(error)]
+    manifest = InstallRecord(data)
+    for file in files:
+        try:
+            if plan(manifest, file).verb:
+                wrong.append(f"{file.path} was changed or is from another version ({file.what})")
+        except MemmanError as error:
+            wrong.append(str(error))
+    return wrong
+
+
+def switched_off(target: Target) -> list[tuple[str, str]]:
+    """Return what in an agent's settings switches hooks off, each with what a person does then."""
+    return [
+        (f"{'.'.join(keys)} in {path} switches hooks off", step or f"set it to {str(not off).lower()}")
+        for path in target.settings()
+        for keys, off, step in _SWITCHES.get(target.name, ())
+        if (found := look(path, keys)) is off or (isinstance(found, list) and off in found)
+    ]
+
+
+def unreadable(target: Target) -> list[str]:
+    """Return one line for each settings file of the agent that cannot be parsed."""
+    wrong = []
+    for path in target.settings():
+        try:
+            text = decoded(content(path)) or ""
+            parts.read_toml(text) if path.endswith(".toml") else edits.at(text, ())
+        except (CannotEdit, MemmanError) as error:
+            wrong.append(f"{path}: {error}")
+    return wrong

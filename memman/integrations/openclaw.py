@@ -3,7 +3,7 @@
 from typing import Any
 
 from memman.integrations import edits, sources
-from memman.integrations.hook_block import prune
+from memman.integrations.parts import prune
 from memman.integrations.target import File, Target, Wiring, laid, look, under
 
 NAME = "openclaw"

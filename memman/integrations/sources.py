@@ -7,7 +7,7 @@ from typing import Any
 
 import memman
 from memman.config.command import NAME
-from memman.integrations.hook_block import Block
+from memman.integrations.parts import Block
 from memman.integrations.target import LAID, File, Wiring, laid, under
 from memman.model.errors import BadConfig
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from memman.config.command import NAME
 from memman.config.launcher import launcher_path
-from memman.integrations import edits, toml
+from memman.integrations import edits, parts
 from memman.integrations.edits import CannotEdit
-from memman.integrations.mcp_server import FORM, Server
+from memman.integrations.parts import SERVERS, Server
 
 LAID = "laid"
 
@@ -77,7 +77,7 @@ class Target:
             return files
         path = self.server.path()
         if path not in (file.path for file in files):
-            files.append(File(path, FORM, "", lambda text: text))
+            files.append(File(path, SERVERS, "", lambda text: text))
         return [_served(file, self.server, wiring) if file.path == path else file for file in files]
 
 
@@ -106,7 +106,7 @@ def look(path: str, keys: Sequence[str]) -> Any:
     """Return what stands in a settings file, None where nothing does or it cannot be read."""
     text = text_of(path) or ""
     try:
-        return within(toml.read(text) if path.endswith(".toml") else edits.at(text, ()), keys)
+        return within(parts.read_toml(text) if path.endswith(".toml") else edits.at(text, ()), keys)
     except CannotEdit:
         return None
 

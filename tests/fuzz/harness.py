@@ -15,7 +15,7 @@ from memman.config.keys import KEYS
 from memman.config.stores import valid_name
 from memman.hot.frame import framed, harmless, stripped
 from memman.hot.grammar import RECALL, REMEMBER, moment, parse
-from memman.integrations import edits, toml
+from memman.integrations import edits, parts
 from memman.integrations.edits import CannotEdit, read
 from memman.llm.builtin.markdown import blocks
 from memman.model.errors import BadReply, UsageError
@@ -75,10 +75,10 @@ def config_toml(data: bytes) -> None:
     """Our server is put into TOML that can be read, and taken out again without a trace; other TOML is refused."""
     text = data.decode("utf-8", "replace")
     with contextlib.suppress(CannotEdit):
-        before = toml.read(text)
-        put = toml.serve(text, "/x/.memman/bin/memman")
-        assert toml.read(put)["mcp_servers"]["memman"]
-        assert toml.read(toml.unserve(put)) == before
+        before = parts.read_toml(text)
+        put = parts.serve(text, "/x/.memman/bin/memman")
+        assert parts.read_toml(put)["mcp_servers"]["memman"]
+        assert parts.read_toml(parts.unserve(put)) == before
 
 
 def reply(data: bytes) -> None:

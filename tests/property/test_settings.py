@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memman.integrations import edits, hook_block, toml
+from memman.integrations import edits, parts
 from memman.integrations.clients import TARGETS
 from memman.integrations.edits import read
-from memman.integrations.installer import InstallRecord, entries, leave_folders, undo, wire
-from memman.integrations.state import drift, installed
+from memman.integrations.installer import InstallRecord, drift, entries, installed, leave_folders, undo, wire
 from memman.integrations.target import Wiring
 from tests.property.settings import generated, generated_toml, quick_folder
 
@@ -97,7 +96,7 @@ def test_installing_twice_is_installing_once_and_uninstalling_restores_the_bytes
         once = tree(home)
         written = path.read_bytes().decode()
         if name != "openclaw":
-            assert hook_block.groups(plain(written)["hooks"]), seed
+            assert parts.groups(plain(written)["hooks"]), seed
         assert installed(TARGETS[name], data)
         assert _others(plain(written)) == _others(plain(text or "")), seed
         put_in(data, name)
@@ -163,7 +162,7 @@ def test_codex_keeps_what_its_toml_says(homes):
         before = tree(home)
         put_in(data, "codex")
         once = tree(home)
-        assert toml.read(toml.unserve(config.read_text())) == tomllib.loads(text or "")
+        assert parts.read_toml(parts.unserve(config.read_text())) == tomllib.loads(text or "")
         put_in(data, "codex")
         assert tree(home) == once
         if seed % 2:
@@ -201,7 +200,7 @@ def _others(data):
     """Return what a settings file means without our part."""
     data = json.loads(json.dumps(data))
     for groups in data.get("hooks", {}).values():
-        groups[:] = [group for group in groups if not any(hook_block.ours(h["command"]) for h in group["hooks"])]
+        groups[:] = [group for group in groups if not any(parts.ours(h["command"]) for h in group["hooks"])]
     allow = data.get("permissions", {}).get("allow", [])
     allow[:] = [rule for rule in allow if "memman" not in rule]
     data.get("plugins", {}).get("entries", {}).pop("memman", None)

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memman.integrations import edits, toml
+from memman.integrations import edits, parts
 from memman.integrations.edits import CannotEdit, read
 from tests.property.settings import generated
 
@@ -81,13 +81,13 @@ def _paths(value, path=()):
 def test_any_toml_is_read_or_refused(text):
     """A TOML text is edited or refused; what is edited means the same besides our server, and can be undone."""
     try:
-        before = toml.read(text)
-        put = toml.serve(text, "/x/memman")
+        before = parts.read_toml(text)
+        put = parts.serve(text, "/x/memman")
     except CannotEdit:
         return
-    assert toml.read(put)["mcp_servers"]["memman"]["command"] == "/x/memman"
-    assert toml.serve(put, "/x/memman") == put
-    assert toml.read(toml.unserve(put)) == before
+    assert parts.read_toml(put)["mcp_servers"]["memman"]["command"] == "/x/memman"
+    assert parts.serve(put, "/x/memman") == put
+    assert parts.read_toml(parts.unserve(put)) == before
 
 
 def test_a_comment_before_the_bracket_does_not_swallow_it():

@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 from memman.config.command import command
-from memman.integrations import toml
+from memman.integrations import parts
 from memman.mcp.tools import TOOLS
 from memman.model.verbs import AGENT_VERBS, ASKED, PERSONS
 from tests.support.box import PATIENCE, no
@@ -428,7 +428,7 @@ def test_codex_hooks_of_others_stay_in_its_toml(box, home):
     assert "switches hooks off" in install(box, "--target", "codex")
     assert json.loads((home / ".codex/hooks.json").read_text())["hooks"]["Stop"]
     held = config.read_text()
-    assert (held.startswith(text), toml.unserve(held)) == (True, text)
+    assert (held.startswith(text), parts.unserve(held)) == (True, text)
     uninstall(box)
     assert config.read_text() == text
     config.write_text("a = [\n")

@@ -7,8 +7,7 @@ import pytest
 from memman.integrations.clients import TARGETS
 from memman.integrations.edits import CannotEdit
 from memman.integrations.files import clear_draft, digest, missing_folders, swap
-from memman.integrations.installer import InstallRecord, plan, wire
-from memman.integrations.state import drift, expected, installed, unreadable
+from memman.integrations.installer import InstallRecord, drift, expected, installed, plan, unreadable, wire
 from memman.integrations.target import LAID, File, Wiring
 from memman.model.errors import BadConfig, Busy, CannotWrite
 

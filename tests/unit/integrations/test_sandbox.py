@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from memman.integrations.edits import CannotEdit
-from memman.integrations.toml import allow, forbid, roots
+from memman.integrations.parts import allow, forbid, roots
 from tests.support.box import PATIENCE, no
 from tests.support.terminal import attended
 
