@@ -4,7 +4,7 @@ import os
 import time
 
 from memman.config import stores
-from memman.config.places import data_dir, handovers_path, queue_path, reach_path, store_path
+from memman.config.places import data_dir, queue_path, reach_path, store_path
 from memman.config.repository import repository
 from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT, UNTOLD, note_shown
 from memman.hot.hook import Progress
@@ -70,8 +70,6 @@ _FLAT = ("copilot",)
 _PLANS = {"Agent": "prompt", "Task": "prompt", "ExitPlanMode": "plan"}
 # A session that starts for one of these reasons has lost what it was shown.
 _LOST = ("compact", "clear")
-# Sessions that start for another reason go on with what they had, or without it on purpose.
-STARTED = ("", "startup", "new")
 # Hosts that put what a session was given before the model again where it is resumed.
 _KEEP = ("claude-code", "codex", "nanoclaw")
 _TURNS_WAIT = "SELECT EXISTS (SELECT 1 FROM note WHERE state = 'pending' AND channel = 'turn' AND session <> ?)"
@@ -86,8 +84,10 @@ def answer(event: str, host: str, store: str | None, progress: Progress) -> str:
     try:
         call = Call(host, store, progress)
     except OverflowError:
-        if respond is _pre_tool:
-            progress.unsure = _unchecked(host)
+        if respond is _pre_tool:  # a command too large to be read, of which is not known where it runs
+            from memman.hot.rules import all_of, unchecked
+
+            progress.unsure = unchecked(host, all_of(data_dir()))
         raise
     _refuse(borrower(host, call.payload))
     context = respond(call)
@@ -106,17 +106,10 @@ def _refuse(who: str) -> None:
         raise ValueError(f"{who} runs the hooks of Claude Code's settings")
 
 
-def _unchecked(host: str) -> str:
-    """Return what to answer of a command too large to be read, of which is not known where it runs."""
-    from memman.hot.rules import all_of, unchecked
-
-    return unchecked(host, all_of(data_dir()))
-
-
 def _session_start(call: Call) -> str:
     """Give the first block, unless the session that is resumed has it already."""
     from memman.hot.attended import asked, notes
-    from memman.hot.prime import NOTED, block
+    from memman.hot.prime import NOTED, block, news
     from memman.hot.provenance import brand
 
     brand(call.host, call.data)
@@ -131,47 +124,12 @@ def _session_start(call: Call) -> str:
         session.notes = session.asked and (session.notes or notes(call))
         says = NOTED if session.asked else _captured(call)
         text, lines = block(call.data, call.store, here, says=says, session=session.id, prompted=True)
-        text += _news(call, here) if here.news and call.genuine else ""
-        text += _offer(call, here) if source in STARTED and call.genuine else ""
-        text += _unknown(call, here) if call.genuine and here.repository and not here.alone else ""
+        text += news(call, here) if call.genuine else ""
         session.show(lines)
         session.begun, session.ended = True, False
     call.note_shown(SESSION_START, lines)
     _follow(call)
     return text
-
-
-def _news(call: Call, here: "Here") -> str:
-    """Say once what the folder is joined with."""
-    from memman.config.scope import told
-    from memman.hot.prime import joined
-
-    try:
-        if said := joined(call.data, call.store, here):
-            told(call.data, call.here, call.cwd or stores.cwd())
-    except Exception:  # noqa: BLE001 - it is said next time
-        return ""
-    return said
-
-
-def _unknown(call: Call, here: "Here") -> str:
-    """Say once in a repository that nothing is known of it, and what reads its history."""
-    from memman.hot.prime import unknown
-
-    try:
-        return unknown(call.data, call.store, here)
-    except Exception:  # noqa: BLE001 - a session begins without it
-        return ""
-
-
-def _offer(call: Call, here: "Here") -> str:
-    """Offer what the last session here left."""
-    if not (here.repository and os.path.isdir(handovers_path(call.data))):
-        return ""
-    from memman.config.command import command
-    from memman.hot.handover import offer
-
-    return offer(call, here.repository, command(call.data))
 
 
 def _follow(call: Call) -> None:

@@ -7,8 +7,9 @@ from zlib import crc32
 import apsw
 
 from memman.belief import HOLDS, TRUSTED, USER
+from memman.config import scope, stores
 from memman.config.command import NAME, command
-from memman.config.places import queue_path, reach_path, rules_path, store_path
+from memman.config.places import handovers_path, queue_path, reach_path, rules_path, store_path
 from memman.config.shown import RECEIPTS
 from memman.hot.frame import RULES_TAG, framed, harmless
 from memman.hot.session import Session
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memman.config.scope import Here
+    from memman.hot.events import Call
 
 ABOUT = "memman keeps what earlier sessions left behind. What it knows of this user and this place stands below."
 # What ends an answer, where somebody is there to read it.
@@ -49,6 +51,8 @@ def guide(command: str = NAME, *, says: str = NOTED) -> str:
     return "\n".join(filter(None, (ABOUT, says, COMMANDS.replace(f"`{NAME} ", f"`{command} "))))
 
 
+# Sessions that start for another reason go on with what they had, or without it on purpose.
+_STARTED = ("", "startup", "new")
 BUDGET = 1_500
 # Of that for what is no wish, in a session that knows the topics and is told at its prompts what bears on them.
 _BESIDE = 250
@@ -139,9 +143,25 @@ def _parked(path: str) -> int:
     return count
 
 
-def joined(data: str, store: str, here: "Here") -> str:
+def news(call: "Call", here: "Here") -> str:
+    """Return what a session is told once: what its folder is joined with, what the last one left, where to read more.
+
+    What cannot be looked up is said next time.
+    """
+    said = ""
+    for tell in (_joined, _offered, _unknown):
+        try:
+            said += tell(call, here)
+        except Exception:  # noqa: BLE001, S112 - a session begins without it
+            continue
+    return said
+
+
+def _joined(call: "Call", here: "Here") -> str:
     """Say what this folder was before and is joined with, if the store has something of that."""
-    path = store_path(data, store)
+    if not here.news:
+        return ""
+    path = store_path(call.data, call.store)
     with TranslatedErrors(path):
         reader = SqliteReader.open(path)
         held = [one for one in here.news if reader and reader.holding(one)]
@@ -149,6 +169,7 @@ def joined(data: str, store: str, here: "Here") -> str:
             reader.close()
     if not held:
         return ""
+    scope.told(call.data, call.here, call.cwd or stores.cwd())
     names = ", ".join(ascii(one[:_LONGEST]) for one in held)
     return (
         f"\nThis folder was known as {names} before its address, path or first commit changed; what was remembered then"
@@ -156,19 +177,30 @@ def joined(data: str, store: str, here: "Here") -> str:
     )
 
 
-def unknown(data: str, store: str, here: "Here") -> str:
-    """Offer, once in each place, to read the history of a repository that the store knows nothing of."""
-    if not os.path.isdir(data):
+def _offered(call: "Call", here: "Here") -> str:
+    """Offer what the last session here left."""
+    fresh = call.payload.text("source") in _STARTED
+    if not (fresh and here.repository and os.path.isdir(handovers_path(call.data))):
         return ""
-    with Session(data, f"{RECEIPTS}-offered", f"{crc32(ascii((store, here.repository)).encode()):08x}") as looked:
+    from memman.hot.handover import offer
+
+    return offer(call, here.repository, command(call.data))
+
+
+def _unknown(call: "Call", here: "Here") -> str:
+    """Offer, once in each place, to read the history of a repository that the store knows nothing of."""
+    if not here.repository or here.alone or not os.path.isdir(call.data):
+        return ""
+    place = f"{crc32(ascii((call.store, here.repository)).encode()):08x}"
+    with Session(call.data, f"{RECEIPTS}-offered", place) as looked:
         if looked.begun:
             return ""
         looked.begun = True
-    if knows(data, store, here):
+    if knows(call.data, call.store, here):
         return ""
     return (
         "\nmemman knows nothing of this repository yet. Tell the user once that"
-        f" `{command(data)} bootstrap` reads its history; only they can run it.\n"
+        f" `{command(call.data)} bootstrap` reads its history; only they can run it.\n"
     )
 
 
