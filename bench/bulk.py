@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from bench import corpus
-from bench.gathered import Gathered, Remembering
+from bench.gathered import Gathered, Remembering, Unread
 from bench.recent import Recent
 from bench.shelves import fact
 from bench.stores import note
@@ -86,7 +86,8 @@ def _ahead(pool: ProcessPoolExecutor, first: int) -> Iterator[list[Plan]]:
 
 @cache
 def _providers() -> tuple[BuiltinLLM, Remembering]:
-    return BuiltinLLM(None), Remembering()
+    local = Remembering()
+    return BuiltinLLM(Unread(local)), local
 
 
 def understood(first: int, count: int) -> list[Plan]:
@@ -103,7 +104,8 @@ def understood(first: int, count: int) -> list[Plan]:
 async def write(store: Any, plan: Plan) -> Plan:
     """Link and commit one note."""
     builtin, local = _providers()
-    tools = Tools(builtin, builtin, local, local, store.reader, lambda: plan.note.queued_at, store=store)
+    clock = lambda: plan.note.queued_at  # noqa: E731 - one line
+    tools = Tools(builtin, builtin, local, local, store.reader, clock, builtin.judge, store=store)
     return await commit(tools, await link(tools, plan))
 
 

@@ -3,13 +3,16 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from cachetools import LRUCache
 
 from bench.recent import WINDOW
 from memman.embed import LocalEmbedder, Vectors
+from memman.embed.bert import EPSILON
 from memman.judge.embedder import BuiltinEmbedder
-from memman.pipeline.context import index
+from memman.judge.judge import ABOUT, Judge
 from memman.pipeline.plan import Plan
+from memman.pipeline.vectors import index
 from memman.store.sqlite.unit import SqliteUnit
 
 
@@ -32,6 +35,20 @@ class Gathered:
         """Index what was gathered."""
         index(self._unit, local, cell, self.rows)
         self.rows.clear()
+
+
+class Unread(Judge):
+    """A judge that reads nothing: what a text speaks of it takes from its vector."""
+
+    def __init__(self, local: LocalEmbedder) -> None:
+        super().__init__()
+        self._local = local
+
+    def about(self, texts: Sequence[str]) -> Vectors:
+        """Return the first elements of each text's vector, of unit length."""
+        found = self._local.vectors(texts)[:, :ABOUT]
+        found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), EPSILON)
+        return found
 
 
 class Remembering(BuiltinEmbedder):

@@ -65,7 +65,7 @@ class Desk:
 
     async def _through(self, note: Note) -> None:
         local, builtin, plan = self._local, self._builtin, Plan(note)
-        tools = Tools(builtin, builtin, local, local, self.store.reader, lambda: note.queued_at, "turns", builtin.judge)
+        tools = Tools(builtin, builtin, local, local, self.store.reader, lambda: note.queued_at, builtin.judge, "turns")
         for stage in PIPELINE:
             plan = await stage.run(replace(tools, store=self.store) if stage.name == "commit" else tools, plan)
 

@@ -1,8 +1,7 @@
 """A reader that answers the linkers' questions from memory; everything else it asks the store.
 
 The newest of an origin, of an entity and of a moment are those the store would name. The nearest by meaning are
-looked for among the last WINDOW memories only, and once SAMPLED memories have shown how far apart unrelated ones are,
-that is not measured any more.
+looked for among the last WINDOW memories only.
 """
 
 from collections import defaultdict, deque
@@ -12,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from memman.embed import Vectors
+from memman.judge.judge import ABOUT
 from memman.pipeline.plan import Plan
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
 
 # The memories among which the nearest by meaning are looked for.
 WINDOW = 4_096
-SAMPLED = 10_000
 # The newest memories kept for an entity and of a moment: more than any linker asks for.
 _KEPT = 20
 
@@ -44,8 +43,6 @@ class Recent:
         self._ids = np.zeros(WINDOW, np.int64)
         self._codes = np.zeros((0, WINDOW), np.uint64)
         self._asked = np.zeros(0, np.uint64)
-        self._offered: set[int] = set()
-        self._texts = [""] * WINDOW
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.reader, name)
@@ -61,8 +58,7 @@ class Recent:
                 count, ids = self._named[name]
                 ids.appendleft(self._count)
                 self._named[name] = count + 1, ids
-            self._texts[self._count % WINDOW] = fact.text
-            self._keep(_signs(vector))
+            self._keep(_signs(vector[:ABOUT]))
 
     def _keep(self, code: np.ndarray) -> None:
         if not self._codes.size:
@@ -108,16 +104,7 @@ class Recent:
         # Ties go to the lower id, as in the store.
         keys = away << 32 | self._ids[:held]
         best = np.sort(np.partition(keys, min(limit, held - 1))[:limit])
-        found = [(int(key & 0xFFFFFFFF), int(key >> 32)) for key in best]
-        self._offered = {memory for memory, _ in found}
-        return found
-
-    def texts(self, ids: Iterable[int]) -> dict[int, str]:
-        """Return the texts of what was near, and of others while their cosines are still news."""
-        wanted = list(ids)
-        if self._offered.issuperset(wanted):
-            return {memory: self._texts[memory % WINDOW] for memory in wanted}
-        return self.reader.texts(wanted) if self._count <= SAMPLED else {}
+        return [(int(key & 0xFFFFFFFF), int(key >> 32)) for key in best]
 
     def filtered(self, ids: Iterable[int], filters: Filters) -> set[int]:  # noqa: ARG002 - the reader's own shape
         """Return all: every memory is current."""

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from bench.dataset import ALL, Dataset, Doc
 from bench.stores import BATCH, Joined
 from memman.judge.embedder import BuiltinEmbedder
+from memman.judge.judge import Judge
 from memman.llm.builtin import BuiltinLLM
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.extract import summary
 from memman.model.records import Fact, Note, Provenance
 from memman.model.uid import memory_uid, new_uid
 from memman.pipeline.commit import commit
-from memman.pipeline.embed import embed
 from memman.pipeline.enrich import enrich
 from memman.pipeline.link import link
 from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.vectors import embed
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 
@@ -63,13 +64,14 @@ def build(data: Dataset, work: str) -> Shelves:
 
 async def fill(store: SqliteStore, docs: Sequence[Doc]) -> dict[str, Doc]:
     """Store documents, one memory each; return which memory is which."""
-    local, builtin = BuiltinEmbedder(), BuiltinLLM(None)
+    judge = Judge()
+    local, builtin = BuiltinEmbedder(judge), BuiltinLLM(judge)
     made: dict[str, Doc] = {}
     for start in range(0, len(docs), BATCH):
         with store.unit() as unit:
             joined = Joined(store, unit)
             for doc in docs[start : start + BATCH]:
-                tools = Tools(builtin, builtin, local, local, store.reader, lambda at=doc.at: at, store=joined)
+                tools = Tools(builtin, builtin, local, local, store.reader, lambda at=doc.at: at, judge, store=joined)
                 plan = Plan(_note(doc), (fact(doc.text),))
                 plan = await _through(tools, plan)
                 made[memory_uid(plan.note.uid, 0)] = doc

@@ -17,6 +17,15 @@ def judge():
 
 
 @pytest.fixture
+def unjudged(monkeypatch):
+    """Have the judge of this process find that nothing said bears on anything else: what is alike stays apart."""
+    from memman.judge.judge import Judge, Relation
+
+    apart = Relation(1, 0, 0, 0, 0)
+    monkeypatch.setattr(Judge, "compared", lambda _, groups, most=None: [[apart] * len(olds) for _, olds in groups])  # noqa: ARG005
+
+
+@pytest.fixture
 def box(tmp_path, monkeypatch):
     """Give a data folder of its own to this test, in the environment of this process too."""
     for name in list(os.environ):

@@ -56,7 +56,7 @@ def _check_rows() -> Iterator[tuple[str, ...]]:
 def _stage_rows() -> Iterator[tuple[str, ...]]:
     waits = {"": "nothing", "known": "the facts of earlier notes", "all": "every earlier note of the store"}
     for stage in PIPELINE:
-        doc = (sys.modules[stage.run.__module__].__doc__ or "").splitlines()[0]
+        doc = (stage.run.__doc__ or "").splitlines()[0]
         yield f"`{stage.name}`", doc, ", ".join(stage.journaled) or "not journaled", waits[stage.after]
 
 

@@ -12,7 +12,7 @@ from memman.config.env import Settings
 from memman.config.places import data_dir
 from memman.model.records import Request
 from memman.model.vocabulary import BUILTIN
-from memman.providers import llm_provider
+from memman.providers.chosen import llm_provider
 from memman.providers.pool import Providers
 
 _AGENTS = Path(__file__).parents[2] / "e2e" / "agents"

@@ -28,9 +28,7 @@ from memman.model.vocabulary import RECORD
 from memman.pipeline.injection import steering
 from memman.portable import notes
 from memman.portable.incoming import Item
-from memman.providers import llm_provider
-from memman.providers.build import builtin_llm
-from memman.providers.chosen import capture
+from memman.providers.chosen import capture, llm_provider
 from memman.recall.render import tokens
 from memman.secrets import legible, screened
 
@@ -119,7 +117,7 @@ def read(
         raise UsageError(f"nothing of this repository is to be remembered: {why}")
     expected(place)
     settings = Settings.load(place.data, place.name)
-    judge, checkout = builtin_llm(settings).judge, Checkout(found, commits, vouch)
+    judge, checkout = Judge(), Checkout(found, commits, vouch)
     whose = here(place.data, found, found.root).repository
     fresh, left, new = dict[str, Item](), Counter[str](), dict[str, int]()
     samples: dict[str, list[str]] = {}
@@ -150,10 +148,10 @@ def read(
     )
 
 
-def _on_record(judge: Judge | None, items: list[Item]) -> list[Item]:
+def _on_record(judge: Judge, items: list[Item]) -> list[Item]:
     """Return items of which none is on record that may be an order to agents, as far as the judge can tell."""
     texts = [item.text for item in items if item.channel == RECORD]
-    fine = {text for text, band in zip(texts, judge.steering(texts), strict=True) if not band} if judge else set()
+    fine = {text for text, band in zip(texts, judge.steering(texts), strict=True) if not band}
     return [
         replace(item, channel="note") if item.channel == RECORD and item.text not in fine else item for item in items
     ]

@@ -91,7 +91,7 @@ def unset(place: Place, key: str) -> dict[str, Any]:
 
 def _changed(data: str, said: Mapping[str, str | None], store: str) -> dict[str, Any]:
     """Change settings, and remove those that were for the provider before; return these, if any, as `unset`."""
-    from memman.providers import outdated
+    from memman.providers.chosen import outdated
 
     before = Settings(own(data, store)) if store else Settings.read(data)
     gone = outdated(before, said)
@@ -117,7 +117,7 @@ def show(place: Place, key: str | None = None) -> dict[str, dict[str, Any]]:
 
 
 def _say_unpriced(data: str, store: str) -> None:
-    from memman.providers import unpriced
+    from memman.providers.chosen import unpriced
 
     for trouble in unpriced(Settings.load(data, store) if store else Settings.read(data)).values():
         complain(trouble)

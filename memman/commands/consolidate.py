@@ -15,9 +15,9 @@ from memman.commands.place import Place, Records, memories_of, reading, rows_of,
 from memman.commands.printing import Progress, bar, named, short, text, unseen
 from memman.commands.review import join
 from memman.commands.verb import verb
-from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped
 from memman.hot.provenance import stamp
+from memman.judge.judge import Judge
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.records import Draft, Fact, Note, Provenance, Scope
@@ -25,8 +25,8 @@ from memman.model.terms import STOPWORDS, folded, stem
 from memman.model.terms import words as words_of
 from memman.model.uid import memory_uid, new_uid
 from memman.pipeline.comparison import stems
-from memman.pipeline.context import index
-from memman.providers.build import builtin_embedder, builtin_llm
+from memman.pipeline.vectors import index
+from memman.providers.pool import builtin_embedder
 from memman.store.sqlite import quality
 from memman.store.sqlite import undo as log
 from memman.store.sqlite.catalogue import Catalogue
@@ -42,13 +42,13 @@ _WHY, _GATHERED = "says the same", "gathered into one"
 Group = tuple[int, tuple[int, ...]]
 
 
-def groups(place: Place, catalogue: Catalogue, among: Sequence[int] = (), progress: Progress = unseen) -> list[Group]:
+def groups(catalogue: Catalogue, among: Sequence[int] = (), progress: Progress = unseen) -> list[Group]:
     """Return what says the same: of each group the most trusted and telling one stays.
 
     Only what holds in one place, until one time, is one; what a person protects or keeps apart is left alone.
     """
     reader = catalogue.reader
-    judge = builtin_llm(Settings.load(place.data, place.name)).judge
+    judge = Judge()
     rows = among or quality.sample(reader, _MOST)
     pairs = quality.neighbours(reader, rows, _NEIGHBOURS)
     apart = quality.kept_apart(reader)
@@ -113,7 +113,7 @@ def proposed(place: Place, ids: Sequence[str] = (), progress: Progress = unseen)
     rows = rows_of(place, ids) if ids else []
     with reading(place) as catalogue:
         catalogue.reader.hold()
-        found = groups(place, catalogue, progress=progress)
+        found = groups(catalogue, progress=progress)
         if rows:
             found = [(kept, others) for kept, others in found if {kept, *others} & {*rows}]
         rows = [row for kept, others in found for row in (kept, *others)]
@@ -181,7 +181,7 @@ def gathered(place: Place, found: Records, words: str) -> dict[str, Any]:
             draft = Draft(memory_uid(note.uid, 0), note.uid, fact, came.source, came.origin, now, scope=scope)
             memory = unit.add(draft, now)
             index(unit, local, store.cell, [memory])
-            join(store, unit, local, memory)
+            join(store, unit, memory)
             done = [row for row in rows if unit.supersede(row, memory, now, now, _GATHERED)]
     return {"id": note.uid, "merged": len(done)}
 

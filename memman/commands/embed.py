@@ -23,7 +23,7 @@ from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import BUILTIN, ON_MACHINE
-from memman.providers import outdated
+from memman.providers.chosen import outdated
 from memman.providers.pool import Providers
 from memman.store.sqlite import vectors
 from memman.store.sqlite.catalogue import Catalogue
@@ -141,7 +141,7 @@ def _keep_only(store: SqliteStore, kept: Fingerprint) -> None:
     """Drop the vectors of every embedder elsewhere but one."""
     for made, number in vectors.embedders(store.db).items():
         if made != kept and made.provider not in ON_MACHINE:
-            discard(store, made, number)
+            discard(store, number)
     store.maintain()
 
 

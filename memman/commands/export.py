@@ -16,11 +16,11 @@ from memman.commands.printing import complain, lines, printed, text
 from memman.commands.verb import json_option, verb
 from memman.config import stores
 from memman.config.drain_by_write import ask
-from memman.config.env import Settings
 from memman.config.ignore import ignored
 from memman.config.places import put_file
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, Here, asked, is_name, label, missing, parted, sees
+from memman.judge.judge import Judge
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
 from memman.pipeline.injection import steering
@@ -28,7 +28,6 @@ from memman.portable import export as exported
 from memman.portable import notes
 from memman.portable.formats import BY_NAME, recognised
 from memman.portable.incoming import Format, Found, Item
-from memman.providers.build import builtin_llm
 from memman.secrets import legible
 from memman.store.records import TEXT
 
@@ -256,7 +255,7 @@ def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
     left["without a text"] = len(found.items) - len(texts)
     left.update(f"of an excluded folder ({why})" for item in texts if (why := excluded[item.folder]))
     new = list(fresh.values())
-    judge = builtin_llm(Settings.load(place.data, place.name)).judge
+    judge = Judge()
     held = sum(map(bool, steering(judge, [item.text for item in new if not allowed(item.source, STEER)])))
     samples = tuple(item.text for item in new[:_SAMPLES])
     kinds = {

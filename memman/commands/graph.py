@@ -34,11 +34,11 @@ from memman.model.plural import counted
 from memman.model.records import Edge
 from memman.model.text import clean
 from memman.model.vocabulary import EDGE_KINDS, HIDDEN, NEWER
+from memman.pipeline.vectors import fingerprint
 from memman.store import EdgeRow
 from memman.store.filters import Filters
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.index import MANUAL
-from memman.upkeep.backfill import learn, resolved
 from memman.upkeep.relink import relink
 
 
@@ -234,10 +234,7 @@ def rebuild(place: Place, *, progress: Progress = unseen) -> dict[str, Any]:
 
     async def done() -> int:
         async with metered(place.data, Settings.load(place.data, place.name)) as opened:
-            store, embedder = opened.store(place.name), opened.providers.embedder()
-            made = resolved(store.db, embedder.fingerprint)
-            learn(store, made, embedder)
-            return relink(store, made, opened.providers.local(), progress)
+            return relink(opened.store(place.name), fingerprint(opened.providers.judge()), progress)
 
     with drain_lock(place.data):
         return {"store": place.name, "relinked": asyncio.run(done())}

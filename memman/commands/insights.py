@@ -105,7 +105,7 @@ def verify(place: Place, ids: Sequence[str]) -> Records:
 
 
 def _verified(store: "SqliteStore", unit: "SqliteUnit", memory: int, now: int) -> bool:
-    from memman.pipeline.freshness import blobs
+    from memman.pipeline.enrich import blobs
 
     files = keeping.files_of(store.reader, memory)
     cwd = files[0].cwd if files else ""

@@ -44,11 +44,10 @@ from memman.integrations.installer import (
 from memman.integrations.reach import Reach, reach
 from memman.integrations.reach import lay as lay_command
 from memman.integrations.target import File, Target, Wiring
-from memman.llm.agent.clients import CLIENTS
-from memman.llm.agent.offer import here, sentence
-from memman.llm.agent.program import find
+from memman.llm.agent.clients import CLIENTS, here, sentence
+from memman.llm.agent.process import find
 from memman.model.errors import BadConfig, MemmanError
-from memman.providers import outdated
+from memman.providers.chosen import outdated
 from memman.scheduler import control
 
 _SANDBOX = """\

@@ -16,7 +16,6 @@ from memman.commands.printing import freshness as doubtful
 from memman.commands.review import CONTRADICTED, MAYBE, found, told, within
 from memman.commands.verb import limit_option, verb
 from memman.config.asked import unanswered
-from memman.config.env import Settings
 from memman.config.scope import holds, label, parted
 from memman.hot.recall_session import opened
 from memman.judge.judge import Judge, Relation
@@ -25,8 +24,7 @@ from memman.llm.builtin.split import extent, leans
 from memman.model.plural import counted
 from memman.model.terms import respelled
 from memman.pipeline.comparison import numbers, same, stems, twins
-from memman.pipeline.evidence import CHANGED, SAME
-from memman.providers.build import builtin_llm
+from memman.pipeline.trust import CHANGED, SAME
 from memman.store.filters import Filters
 from memman.store.sqlite import quality
 from memman.store.sqlite.beliefs import lone
@@ -55,9 +53,9 @@ AGAINST = (0.9, 0.1)
 BATCH = 128
 
 
-def compared(judge: Judge | None, pairs: Sequence[tuple[str, str]]) -> list[Finding]:
-    """Say what each pair (older, newer) is; without a judge, and of code and long texts, by its words alone."""
-    asked = [n for n, pair in enumerate(pairs) if all(map(_comparable, pair))] if judge else []
+def compared(judge: Judge, pairs: Sequence[tuple[str, str]]) -> list[Finding]:
+    """Say what each pair (older, newer) is; of code and long texts by its words alone."""
+    asked = [n for n, pair in enumerate(pairs) if all(map(_comparable, pair))]
     there = _relations(judge, asked, pairs)
     surely, either = AGAINST
     likely = [n for n in asked if there[n].ends >= either]
@@ -72,10 +70,9 @@ def compared(judge: Judge | None, pairs: Sequence[tuple[str, str]]) -> list[Find
     return ["against" if n in opposed else _same(*pair, there.get(n)) for n, pair in enumerate(pairs)]
 
 
-def _relations(judge: Judge | None, asked: Sequence[int], pairs: Sequence[tuple[str, str]]) -> dict[int, Relation]:
+def _relations(judge: Judge, asked: Sequence[int], pairs: Sequence[tuple[str, str]]) -> dict[int, Relation]:
     found: dict[int, Relation] = {}
-    for at in range(0, len(asked) if judge else 0, BATCH):
-        assert judge is not None  # noqa: S101 - without one nothing is asked
+    for at in range(0, len(asked), BATCH):
         batch = asked[at : at + BATCH]
         found |= dict(zip(batch, judge.relations([pairs[n] for n in batch]), strict=True))
     return found
@@ -103,7 +100,7 @@ class _Look:
     """A store as it is looked at, `most` of its memories; what several findings need is worked out once."""
 
     catalogue: Catalogue
-    judge: Judge | None
+    judge: Judge
     ages: Mapping[str, str]
     now: int
     progress: Progress
@@ -141,7 +138,6 @@ def _junk(look: _Look) -> Iterator[_Found]:
     # The judge finds worth what lasts: what has an end is of use until then, and stale afterwards.
     texts = reader.texts(sorted(set(look.sample) - reader.ends(look.sample).keys()))
     judge, rows = look.judge, [row for row, text in texts.items() if "\n" not in text]
-    assert judge is not None  # noqa: S101 - what the judge finds is not looked for without it
     for at in range(0, len(rows), _BATCH):
         batch = rows[at : at + _BATCH]
         look.done(at)
@@ -212,23 +208,22 @@ def _over_long(look: _Look) -> Iterator[_Found]:
 
 
 class _Finding(NamedTuple):
-    """One thing that is looked for, what mends it, and whether it takes the judge."""
+    """One thing that is looked for, and what mends it."""
 
     mend: str
     search: Callable[[_Look], Iterable[_Found]]
-    judged: bool = False
 
 
 _REPLACE = 'memman replace ID "…"'
 _FINDINGS = {
-    "contradictory": _Finding(f"{_REPLACE} or memman forget ID", _contradictions, judged=True),
+    "contradictory": _Finding(f"{_REPLACE} or memman forget ID", _contradictions),
     "maybe replaced": _Finding("memman review approve ID or memman review reject ID", _maybe_replaced),
     "duplicate": _Finding("memman consolidate ID or memman forget ID", _duplicates),
     "stale": _Finding("memman insights verify ID or memman insights archive ID", _stale),
     "unsupported": _Finding("memman review approve ID or memman review reject ID", _unsupported),
     "vague": _Finding(_REPLACE, _vague),
     "over-long": _Finding(_REPLACE, _over_long),
-    "junk": _Finding("memman insights archive ID", _junk, judged=True),
+    "junk": _Finding("memman insights archive ID", _junk),
     "no receipt": _Finding("memman insights archive ID", _unreceipted),
     "no edges": _Finding("memman graph rebuild", _unlinked),
     "folder gone": _Finding("memman scope move ID --to personal", _folder_gone),
@@ -258,13 +253,13 @@ def _print(found: dict[str, Any]) -> None:
     of = "" if found["read"] == found["memories"] else f", of which the judge read {found['read']}: --all reads all"
     text(f"{counted(found['memories'], 'current memory')} in store {found['store']!r}{of}")
     for kind, count in found["counts"].items():
-        text(f"{kind}: {'not looked for, the judge is off (MEMMAN_JUDGE)' if count is None else count}")
+        text(f"{kind}: {count}")
         shown = [one for one in found["findings"] if one["kind"] == kind]
         for one in shown:
             beside = f" {_named(one['other'])}" if one["other"] else ""
             text(f"  {_named(one)}  ({one['why']}{beside})")
             text(f"    {one['mend']}")
-        if (left := (count or 0) - len(shown)) > 0:
+        if (left := count - len(shown)) > 0:
             text(f"  and {left} more: memman lint --only {_quoted(kind)} --limit {count}")
     if not any(found["counts"].values()):
         text("nothing to mend")
@@ -287,18 +282,17 @@ def lint(
 
     Changes nothing.
     """
-    judge = builtin_llm(Settings.load(place.data, place.name)).judge
-    counts: dict[str, int | None] = {}
+    counts: dict[str, int] = {}
     findings = []
     with reading(place) as catalogue:
         catalogue.reader.hold()
-        look = _Look(catalogue, judge, ages_of(place), now_ms(), progress, _EVERYTHING if every else SAMPLE)
+        look = _Look(catalogue, Judge(), ages_of(place), now_ms(), progress, _EVERYTHING if every else SAMPLE)
         for kind in only or _FINDINGS:
             finding = _FINDINGS[kind]
-            found = None if finding.judged and judge is None else list(finding.search(look))
-            if found or found is None:
-                counts[kind] = None if found is None else len(found)
-            for one in (found or [])[:limit]:
+            found = list(finding.search(look))
+            if found:
+                counts[kind] = len(found)
+            for one in found[:limit]:
                 record = {"kind": kind} | _example(place, catalogue, *one)
                 findings.append(record | {"mend": finding.mend.replace("ID", short(record["uid"]))})
         return {

@@ -240,7 +240,7 @@ class _Desk:
         if kind == HELD:
             self.unit.approve(memory, self.now)
             try:
-                join(self.store, self.unit, self.local, memory)
+                join(self.store, self.unit, memory)
             except ProviderMisconfigured:  # it is found without edges, which `graph rebuild --stale` makes
                 self.unit.linked("", memory, memory)
             self._bear_out(memory)
@@ -317,7 +317,7 @@ class _Desk:
 def _decided(
     place: Place, parts: Sequence[str], verb: str, decide: Callable[[_Desk, Waiting], str]
 ) -> list[dict[str, Any]]:
-    from memman.providers import builtin_embedder
+    from memman.providers.pool import builtin_embedder
 
     refuse_stopped(place.data, verb)
     rows = rows_of(place, parts)
@@ -378,22 +378,21 @@ def _waiting(place: Place, rows: Sequence[int]) -> dict[int, Waiting]:
     return {row: (UNCONFIRMED, row, 0) for row in rows if row in unconfirmed & current} | behind | waits
 
 
-def join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memory: int) -> None:
+def join(store: "SqliteStore", unit: "SqliteUnit", memory: int) -> None:
     """Link a memory to those before it, as a drain does."""
+    from memman.judge.judge import Judge
     from memman.pipeline.link import Subject, connected
+    from memman.pipeline.vectors import fingerprint
     from memman.store.sqlite.past import PastReader
-    from memman.upkeep.relink import judged
 
-    row = store.reader.rows([memory])[memory]
+    row, judge = store.reader.rows([memory])[memory], Judge()
     subject = Subject(
         origin=row.origin,
         at=row.valid_from,
         ends=(memory,),
         texts=(row.text,),
         entities=(tuple(json.loads(row.entities)),),
-        fingerprint=local.fingerprint,
-        vectors=local.vectors([row.text]),
-        local=local,
-        judged=judged(store, [memory]),
+        judge=fingerprint(judge),
+        about=judge.about([row.text]),
     )
     unit.link(connected(PastReader(store.reader, memory, row.recorded_at), subject))

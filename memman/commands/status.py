@@ -1,10 +1,10 @@
 """`memman status`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from memman import __version__, providers
+from memman import __version__
 from memman.clock import now_ms
 from memman.commands import review
 from memman.commands.place import Place, looking
@@ -19,6 +19,8 @@ from memman.config.schedule import NOBODY, Schedule
 from memman.model.objects import parsed
 from memman.model.plural import counted
 from memman.model.text import age
+from memman.providers.chosen import budget as budget_of
+from memman.providers.chosen import in_force
 from memman.providers.fitness import UNFIT, unfit
 from memman.queue.late import MISSING, counts
 from memman.queue.ledger import Ledger, today
@@ -41,9 +43,8 @@ def everything(place: Place) -> dict[str, Any]:
     settings = Settings.read(place.data)
     for fault in settings.faults:
         complain(fault)
-    budget = providers.budget(settings)
-    chosen = providers.in_force(settings)
-    models = [*filter(None, (chosen["llm"], chosen["fallback"]))]
+    budget = budget_of(settings)
+    chosen = in_force(settings)
     with looking(place) as (catalogue, queue):
         return {
             "version": __version__,
@@ -60,8 +61,8 @@ def everything(place: Place) -> dict[str, Any]:
             "late": counts(place.data, WEEK),
             "providers": chosen,
             "breaker": queue.meta("breaker"),
-            "troubles": _troubles(queue, models),
-            "unfit": unfit(queue.meta(UNFIT), models),
+            "troubles": _troubles(queue, chosen["llm"]),
+            "unfit": unfit(queue.meta(UNFIT), chosen["llm"]),
             "sync": _sync(place),
             "last_drain": parsed(queue.meta("last_drain")),
             "spend": _spent(queue),
@@ -117,9 +118,9 @@ def _sync(place: Place) -> dict[str, Any] | None:
     return {"folder": folder, **synced.last_round(place.data, place.name)} if folder else None
 
 
-def _troubles(queue: QueueView, models: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+def _troubles(queue: QueueView, model: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return what keeps agents from being asked as the model, of those that are it."""
-    names = [name for one in models for name in (AGENTS if one["provider"] == AUTO else (one["provider"],))]
+    names = AGENTS if model["provider"] == AUTO else (model["provider"],)
     found = {name: Trouble.load(queue.meta(KEY + name)) for name in names}
     return [{"agent": name, **asdict(trouble)} for name, trouble in found.items() if trouble.why]
 
@@ -169,7 +170,6 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "oldest queued": "" if queue["oldest_seconds"] is None else age(0, queue["oldest_seconds"] * 1000),
         "hooks too late": _late(record["late"]),
         "model": _model(providers["llm"]),
-        "fallback": _model(providers["fallback"]) if providers["fallback"] else "",
         "model unfit": misfits(record["unfit"]),
         "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
         "not asked": "; ".join(map(_trouble, record["troubles"])),

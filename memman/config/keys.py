@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS
+from memman.config.providers import AGENTS, AUTO, EMBEDDERS, LLMS
 from memman.model.vocabulary import BUILTIN, CATEGORIES
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -17,8 +17,6 @@ _LOCAL_NETS = """
 _METADATA = frozenset({"169.254.169.254", "fd00:ec2::254", "metadata.google.internal"})
 # What may be said of how often to back up but a number of hours, in hours.
 BACKUP_WORDS = {"off": 0, "daily": 24, "weekly": 168}
-# How a list of models ends that the built-in one stands behind.
-BUILTIN_LAST = ",builtin"
 
 
 def _anything(value: str) -> str:  # noqa: ARG001 - every check has one shape
@@ -45,7 +43,7 @@ class Key:
     def directs(self) -> bool:
         """Whether it says where text is sent, or with whose key: then nothing can stand in for a wrong value."""
         return self.name.endswith(
-            ("_PROVIDER", "_FALLBACK", "_ENDPOINT", "_API_KEY", "_COMMAND", "_DSN", "_HTTPS_PROXY", "_CERT_FILE")
+            ("_PROVIDER", "_ENDPOINT", "_API_KEY", "_COMMAND", "_DSN", "_HTTPS_PROXY", "_CERT_FILE")
         )
 
     @property
@@ -65,11 +63,6 @@ class Key:
 
 def _one_of(*words: str) -> Callable[[str], str]:
     return lambda value: "" if value in words else f"takes one of {', '.join(words)}"
-
-
-def _fallback(value: str) -> str:
-    fits = value == "builtin" or value.removesuffix(BUILTIN_LAST) in FALLBACKS
-    return "" if fits else f"takes {', '.join(FALLBACKS)}, each also with ,builtin behind it, or builtin"
 
 
 def _whole(low: int, high: int) -> Callable[[str], str]:
@@ -192,14 +185,11 @@ KEYS: dict[str, Key] = {
         ),
         Key(
             "MEMMAN_LLM_FALLBACK",
-            "Who answers if the model is down, unfit, out of budget or its account rejected: "
-            f"{_or(*_ASKED_BY_HTTP)} with the next three settings, or {_or(*AGENTS)}; with `,builtin` behind it the "
-            "built-in model after that. Unset: an outage is waited out.",
-            _fallback,
+            "builtin: the judge decides where the model is down, out of budget or rejects the account. Unset: notes "
+            "wait.",
+            _one_of(BUILTIN),
+            amiss=BUILTIN,
         ),
-        Key("MEMMAN_LLM_FALLBACK_ENDPOINT", "Base URL of the fallback; default: as above.", _endpoint),
-        Key("MEMMAN_LLM_FALLBACK_API_KEY", "Key for the fallback.", secret=True),
-        Key("MEMMAN_LLM_FALLBACK_MODEL", "The fallback's model, for all questions."),
         Key(
             "MEMMAN_EMBED_PROVIDER",
             f"Embedding provider: {_or(*EMBEDDERS)}. openai: any compatible endpoint.",
@@ -269,13 +259,6 @@ KEYS: dict[str, Key] = {
             _one_of("on", "off"),
             default="off",
             amiss="off",
-        ),
-        Key(
-            "MEMMAN_JUDGE",
-            "Whether drains use the shipped judge: on or off. With off and without a model, turns leave only what the "
-            "user says about a memory, and nothing is replaced unasked.",
-            _one_of("on", "off"),
-            default="on",
         ),
         Key(
             "MEMMAN_IGNORE",

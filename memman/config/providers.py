@@ -64,5 +64,3 @@ AGENTS = tuple(name for name, row in LLMS.items() if name != "builtin" and not r
 AUTO = "auto"
 # The host of `openai`'s endpoint, the one provider that says in each reply what it cost.
 TELLS_COST = "openrouter.ai"
-# What can answer in place of a model that cannot.
-FALLBACKS = tuple(name for name in LLMS if name != "builtin")

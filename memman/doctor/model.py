@@ -1,23 +1,22 @@
-"""Whether the model, its fallback and the embedder answer: a free look, or with leave a question."""
+"""Whether the model and the embedder answer: a free look, or with leave a question."""
 
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 
-from memman import providers
 from memman.config.env import shell_only
 from memman.config.providers import EMBEDDERS, LLMS
 from memman.doctor.finding import Context, Finding, fail, ok, shell, sound, warn
 from memman.http import Http, Policy, Rejected
 from memman.judge.embedder import BuiltinEmbedder
 from memman.judge.judge import damage
-from memman.llm.agent.clients import CLIENTS
-from memman.llm.agent.offer import here
-from memman.llm.agent.program import find
+from memman.llm.agent.clients import CLIENTS, here
+from memman.llm.agent.process import find
 from memman.model.errors import BadReply, MemmanError, ProviderError
 from memman.model.records import Request
-from memman.providers.build import adapter
+from memman.providers.chosen import in_force, unpriced
 from memman.providers.fitness import UNFIT, unfit
+from memman.providers.pool import adapter, embedder, llm
 from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
 
@@ -32,8 +31,6 @@ _QUESTION = Request(
     payload={},
     max_tokens=16,
 )
-# What does the work, how its keys begin, and what builds it.
-_MODELS = {"llm": ("LLM", providers.llm), "fallback": ("LLM_FALLBACK", providers.fallback_llm)}
 _MAY_ASK = "it may ask you something"
 
 
@@ -47,45 +44,42 @@ def model(context: Context) -> Iterator[Finding]:
         yield fail(f"the files of judge and embedder: {says}", "pip install --force-reinstall memman")
         return
     settings = context.settings
-    used = providers.in_force(settings)
-    for role in filter(used.get, _MODELS):
-        yield from _model(context, role, used[role])
+    used = in_force(settings)
+    yield from _model(context, used["llm"])
     if used["embed"]["provider"] != "builtin":
         yield _looked_at(context, "embed", used["embed"])
-    yield from _unfit(context, [used[role] for role in filter(used.get, _MODELS)])
-    yield from map(fail, providers.unpriced(settings).values())
-    if any(record.get("endpoint", "").startswith("https://") for record in used.values()):
+    yield from _unfit(context, used["llm"])
+    yield from map(fail, unpriced(settings).values())
+    if any(record["endpoint"].startswith("https://") for record in used.values()):
         for name, variable in shell_only(settings).items():
             says = f"{variable} is set in this shell, but drains that others start do not know of it"
             yield warn(says, f'memman config set {name} "${variable}"')
 
 
-def _model(context: Context, role: str, record: dict[str, str]) -> Iterator[Finding]:
+def _model(context: Context, record: dict[str, str]) -> Iterator[Finding]:
     if record["provider"] == "builtin":
         says, agents = "built-in model, no provider", [one.name for one in here()]
         if agents:
             says += f"; {', '.join(agents)} could be it: `memman config set MEMMAN_LLM_PROVIDER {agents[0]}`"
         yield ok(says)
     elif record["endpoint"]:
-        yield _looked_at(context, role, record | {"model": record["fast"]})
+        yield _looked_at(context, "llm", record | {"model": record["fast"]})
     else:
-        yield from _agent(context, role, record["provider"])
+        yield from _agent(context, record["provider"])
 
 
-def _unfit(context: Context, records: list[dict[str, str]]) -> Iterator[Finding]:
+def _unfit(context: Context, record: dict[str, str]) -> Iterator[Finding]:
     with closing(QueueView(context.data)) as queue:
-        misfits = unfit(queue.meta(UNFIT), records)
+        misfits = unfit(queue.meta(UNFIT), record)
     hint = "drains ask it once each, and a good answer ends this; `memman doctor --billable` asks it now"
     for one in misfits:
-        family = "LLM_FALLBACK" if one["provider"] == records[-1]["provider"] and len(records) > 1 else "LLM"
         says = f"model unfit: {one['provider']} {one['model']} for {one['task']}: {one['why']}"
-        yield warn(says, _without(family), hint)
+        yield warn(says, _without("LLM"), hint)
 
 
 def _looked_at(context: Context, role: str, record: dict[str, str]) -> Finding:
     """Look at a provider for nothing, or where the person allows it ask it; and at what it told the last drain."""
-    family, rows = ("EMBED", EMBEDDERS) if role == "embed" else (_MODELS[role][0], LLMS)
-    row = rows[providers.without_role(record["provider"])]
+    family, row = role.upper(), (EMBEDDERS if role == "embed" else LLMS)[record["provider"]]
     base = record["endpoint"].rstrip("/").removesuffix("/v1" if row.free.startswith("/v1") else "")
     headers = adapter(row).headers(context.settings[f"MEMMAN_{family}_API_KEY"]) if row.keyed else {}
     said = f"{record['provider']} {record['model']}"
@@ -116,9 +110,9 @@ async def _reached(context: Context, role: str, url: str, headers: dict[str, str
         if not context.billable:
             await http.get(url, headers)
         elif role == "embed":
-            await providers.embedder(context.settings, lambda: http, BuiltinEmbedder()).embed(["yes"])
-        elif model := _MODELS[role][1](context.settings, lambda: http):
-            await model.complete(_QUESTION)
+            await embedder(context.settings, lambda: http, BuiltinEmbedder()).embed(["yes"])
+        else:
+            await llm(context.settings, lambda: http).complete(_QUESTION)
     finally:
         await http.close()
 
@@ -133,27 +127,24 @@ def _failed(family: str, says: str) -> Finding:
 
 def _without(family: str) -> str:
     """Return the command that has the built-in one do what the provider of a `family` of keys does."""
-    name = f"MEMMAN_{family}" if family.endswith("_FALLBACK") else f"MEMMAN_{family}_PROVIDER"
-    return shell("memman", "config", "set", name, "builtin")
+    return shell("memman", "config", "set", f"MEMMAN_{family}_PROVIDER", "builtin")
 
 
-def _agent(context: Context, role: str, provider: str) -> Iterator[Finding]:
+def _agent(context: Context, provider: str) -> Iterator[Finding]:
     """Look whether an agent, with `auto` any, is there and was not left alone, or where the person allows, ask it."""
-    family, build = _MODELS[role]
-    agent = CLIENTS.get(providers.without_role(provider))
+    agent = CLIENTS.get(provider)
     known = {provider: agent} if agent else CLIENTS
-    named = context.settings["MEMMAN_LLM_COMMAND"] if role == "llm" else ""
+    named = context.settings["MEMMAN_LLM_COMMAND"]
     there = {name: program for name, client in known.items() if (program := find(client.program, named))}
     if not there:
         sought = named or ", ".join(client.program for client in known.values())
         hint = "install it, or name its place: `memman config set MEMMAN_LLM_COMMAND PATH`"
-        yield fail(f"{provider}: no program {sought}; the judge decides instead", _without(family), hint)
+        yield fail(f"{provider}: no program {sought}; the judge decides instead", _without("LLM"), hint)
         return
     said = ", ".join(f"{name} ({program})" for name, program in there.items())
     if context.billable:
         try:
-            if model := build(context.settings, Http):
-                asyncio.run(model.complete(_QUESTION))
+            asyncio.run(llm(context.settings, Http).complete(_QUESTION))
             yield ok(f"{said} answers")
         except ProviderError as error:
             yield fail(str(error), shell(next(iter(there.values()))), _MAY_ASK)

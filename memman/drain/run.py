@@ -28,7 +28,7 @@ from memman.locks import drain_lock
 from memman.model.errors import MemmanError, NotSetUp
 from memman.model.records import Note
 from memman.model.vocabulary import BUILTIN
-from memman.providers import by_agent, llm_provider
+from memman.providers.chosen import by_agent, llm_provider
 from memman.providers.pool import Providers
 from memman.queue.ledger import Ledger
 from memman.queue.notes import MOST, TOGETHER, Queue, going_on

@@ -8,8 +8,7 @@ from memman.llm import LLM, Wrapper
 from memman.model.errors import MemmanError
 from memman.model.records import Note, Reply, Request
 from memman.pipeline import PIPELINE
-from memman.pipeline.codec import decode, encode
-from memman.pipeline.plan import Plan, Stage, Tools
+from memman.pipeline.plan import Plan, Stage, Tools, decode, encode
 from memman.queue.ledger import Journal
 from memman.store.sqlite.store import SqliteStore
 
@@ -33,7 +32,7 @@ class Answering(Wrapper):
 def heard(tools: Tools) -> tuple[Tools, list[str]]:
     """Return `tools` for one stage of one note, and a list that comes to name the models that answered.
 
-    In place of the one that is set up a fallback may have, or the built-in one.
+    In place of the one that is set up the built-in one may have.
     """
     names: list[str] = []
     return replace(tools, llm=Answering(tools.llm, names), builtin=Answering(tools.builtin, names)), names

@@ -9,7 +9,7 @@ from memman.clock import now_ms
 from memman.config.purged import Buried
 from memman.config.scope import kin, mentioned
 from memman.config.stores import checked
-from memman.providers import by_agent, capture
+from memman.providers.chosen import by_agent, capture
 from memman.providers.pool import Providers
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
@@ -74,8 +74,8 @@ class Stores:
             providers.embedder(store),
             reader,
             now_ms,
-            capture(providers.settings),
             providers.judge(),
+            capture(providers.settings),
             sparing=by_agent(providers.settings),
             drain=self.drain,
             purged=Buried.load(providers.data).says,

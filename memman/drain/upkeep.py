@@ -12,12 +12,13 @@ from memman.drain.failpoint import Reach
 from memman.drain.stores import Stores
 from memman.drain.worklog import Worklog, failure
 from memman.model.errors import Busy, CannotWrite, MemmanError, ProviderMisconfigured, StoreError
+from memman.model.records import Fingerprint
 from memman.model.vocabulary import BUILTIN, JUDGED
-from memman.pipeline.judged import JudgedVectors
+from memman.pipeline.vectors import JudgedVectors
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.recovery.backup import attempt
-from memman.upkeep.backfill import catch_up, resolved
+from memman.upkeep.backfill import catch_up
 from memman.upkeep.files import look
 from memman.upkeep.idle import PASSED_OVER, UPGRADING, lagging
 from memman.upkeep.maintenance import maintain, scrub
@@ -72,12 +73,12 @@ class Upkeep:
         providers = self.stores.providers
         try:
             judge = providers.judge()
-            makers: list[Embedder] = [providers.local(), *([JudgedVectors(judge)] if judge else [])]
+            makers: list[Embedder] = [providers.local(), JudgedVectors(judge)]
             made = " ".join(str(one.fingerprint) for one in makers)
             upgraded = self.queue.meta(JUDGED) != made
             names = sorted({*self._names(all_stores=upgraded or everywhere), *lagging(self.data, self.stores.shut)})
             left = await catch_up(names, self.stores.store, makers, self.stopping, self._tick)
-            left = left or (not self.stopping() and self._linked(names))
+            left = left or (not self.stopping() and self._linked(names, makers[-1].fingerprint))
         except ProviderMisconfigured as error:
             self.log.write("upgrade failed", **failure(error))
             return False
@@ -85,14 +86,12 @@ class Upkeep:
             self.queue.set_meta(JUDGED, made)
         return left
 
-    def _linked(self, names: Collection[str]) -> bool:
+    def _linked(self, names: Collection[str], judge: Fingerprint) -> bool:
         """Make the edges of memories that came from elsewhere; return whether some are left."""
         left = False
         for name in names:
             with suppress(StoreError, CannotWrite, Busy):
-                store = self.stores.store(name)
-                made = resolved(store.db, self.stores.providers.embedder(name).fingerprint)
-                left |= relink_unknown(store, made, self.stores.providers.local(), AT_ONCE)
+                left |= relink_unknown(self.stores.store(name), judge, AT_ONCE)
                 self._tick()
         return left
 

@@ -1,6 +1,5 @@
 """What an embedder is. Imports numpy: the hot path reads `memman.embed.static` alone."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -33,18 +32,6 @@ class Embedder(Protocol):
 
     async def close(self) -> None:
         """Release connections."""
-
-
-class Unbilled(ABC):
-    """An embedder whose vectors are made on this machine, at no cost."""
-
-    @abstractmethod
-    def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Embed `texts`."""
-
-    async def embed(self, texts: Sequence[str]) -> Embedding:
-        """Embed `texts`, at no cost."""
-        return Embedding(self.vectors(texts), Usage())
 
 
 @runtime_checkable

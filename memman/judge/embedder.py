@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from memman.embed.base import Unbilled, Vectors
+from memman.embed.base import Embedding, Vectors
 from memman.embed.bert import load
 from memman.embed.static import TABLE, StaticTable, pieces, words
 from memman.judge.judge import FOLDER, MEMORY, Judge
 from memman.model.errors import ProviderMisconfigured
-from memman.model.records import Fingerprint
+from memman.model.records import Fingerprint, Usage
 from memman.model.vocabulary import BUILTIN
 
 WEIGHTS = FOLDER + MEMORY
@@ -27,7 +27,7 @@ CACHED_TEXTS = 4096
 Sums = npt.NDArray[np.int64]
 
 
-class BuiltinEmbedder(Unbilled):
+class BuiltinEmbedder:
     """Vectors as float32, a zero row for a text without a known token.
 
     Raises ProviderMisconfigured where table, matrix and judge were not taught together.
@@ -52,6 +52,10 @@ class BuiltinEmbedder(Unbilled):
             self._texts.update(new)
             known |= new
         return np.array([known[text] for text in texts], np.float32).reshape(len(texts), self.fingerprint.dimension)
+
+    async def embed(self, texts: Sequence[str]) -> Embedding:
+        """Embed `texts`, at no cost."""
+        return Embedding(self.vectors(texts), Usage())
 
     async def close(self) -> None:
         """Close the table."""

@@ -1,9 +1,9 @@
-"""Logistic regressions on the judge's early vectors, fitted by tools/train_judge/heads.py into heads.json."""
+"""What is fitted on the judge and kept in heads.json: heads that read its early vectors, and when a statement ends."""
 
 import json
-from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -47,28 +47,10 @@ class Chain:
         found: Array = both[:, 1] / both.sum(1)
         return found
 
-    def record(self) -> dict[str, Any]:
-        """Return the chain as it is written down."""
-        return asdict(self)
-
     @classmethod
     def of(cls, record: dict[str, Any]) -> "Chain":
-        """Read what `record` wrote."""
+        """Read a chain as it is written down."""
         return cls(record["any"], record["first"], tuple((own, theirs) for own, theirs in record["behind"]))
-
-    @classmethod
-    def counted(cls, messages: Iterable[tuple[Sequence[bool], Gaps]]) -> "Chain":
-        """Count it in messages: whether each passage is somebody else's, and the gaps between them."""
-        every: list[bool] = []
-        first: list[bool] = []
-        behind: dict[tuple[int, bool], list[bool]] = {(gap, before): [] for gap in GAPS for before in (False, True)}
-        for theirs, gaps in messages:
-            every += theirs
-            first.append(theirs[0])
-            for before, now, gap in zip(theirs, theirs[1:], gaps, strict=False):
-                behind[gap, before].append(now)
-        rows = tuple((_share(behind[gap, False]), _share(behind[gap, True])) for gap in GAPS)
-        return cls(_share(every), _share(first), rows)
 
 
 def gaps(text: str, passages: Sequence[tuple[int, int]]) -> list[int]:
@@ -79,11 +61,6 @@ def gaps(text: str, passages: Sequence[tuple[int, int]]) -> list[int]:
 def _scaled(pair: Array) -> Array:
     found: Array = pair / pair.sum()
     return found
-
-
-def _share(answers: Sequence[bool]) -> float:
-    """Return the share of a yes, by Laplace's rule of succession."""
-    return round((sum(answers) + 1) / (len(answers) + 2), 4)
 
 
 HEADS = "heads.json"
@@ -122,22 +99,9 @@ class Head:
             found += np.array([self.letters[run].sum() / np.sqrt(len(run)) for run in runs], np.float32)
         return found
 
-    def record(self) -> dict[str, Any]:
-        """Return the head as it is written down: the weights of runs of letters as int8."""
-        grain = float(np.abs(self.letters).max() / 127)
-        levels = np.round(self.letters / (grain or 1)).astype(np.int8) if grain else np.zeros(0, np.int8)
-        return {
-            "bars": dict(self.bars),
-            "bias": round(self.bias, 4),
-            "chain": self.chain and self.chain.record(),
-            "grain": grain,
-            "vectors": b64encode(self.vectors.astype("<f2").tobytes()).decode(),
-            "letters": b64encode(levels.tobytes()).decode(),
-        }
-
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Head":
-        """Read what `record` wrote."""
+        """Read a head as it is written down, the weights of runs of letters as int8."""
         levels = np.frombuffer(b64decode(record["letters"]), np.int8)
         vectors = np.frombuffer(b64decode(record["vectors"]), "<f2").astype(np.float32)
         chain = Chain.of(record["chain"]) if record["chain"] else None
@@ -172,3 +136,60 @@ def letters(text: str) -> npt.NDArray[np.int64]:
     mixed = np.concatenate(found)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * _SPREAD
     return np.unique((mixed ^ (mixed >> np.uint64(32))) % np.uint64(BUCKETS)).astype(np.int64)
+
+
+RETIREMENT = "retirement"
+# What a pair shows: the logits of the judge's five relations, how near both are in what they speak of, and which part
+# of the shorter one's word pieces the other has.
+FEATURES = 7
+SURE, MAYBE, NOT = 2, 1, 0
+# Below these probabilities of the judge's nothing maybe ends, and nothing surely.
+LEAST, ENOUGH = 0.05, 0.85
+_FINEST = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """The weights, and from which probabilities an old statement surely, or maybe, no longer holds."""
+
+    weights: Vectors
+    bias: float
+    bars: tuple[float, float]
+
+    def shares(self, shown: Vectors) -> list[float]:
+        """Return how probably each old statement no longer holds, given what its pair shows (pairs, FEATURES)."""
+        found: list[float] = (1 / (1 + np.exp(-(shown @ self.weights + self.bias)))).tolist()
+        return found
+
+    def band(self, share: float, alone: float) -> int:
+        """Return SURE, MAYBE or NOT of a share, and of what the judge says by itself."""
+        sure, maybe = self.bars
+        if share >= sure and alone >= ENOUGH:
+            return SURE
+        return MAYBE if share >= maybe and alone >= LEAST else NOT
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "Retirement":
+        """Read it as it is written down."""
+        sure, maybe = record["bars"]
+        return cls(np.array(record["weights"], np.float32), record["bias"], (sure, maybe))
+
+
+# By which nothing ends.
+NOTHING = Retirement(np.zeros(FEATURES, np.float32), 0.0, (1.0, 1.0))
+
+
+def read_retirement(path: str, judge: str) -> Retirement:
+    """Read what was fitted to this judge; by another's nothing ends. Raises OSError, ValueError or KeyError."""
+    with open(path, encoding="utf-8") as file:
+        said = json.load(file)
+    return Retirement.of(said[RETIREMENT]) if said["judge"] == judge else NOTHING
+
+
+def features(
+    relations: Sequence[Sequence[float]], nearness: Sequence[float], shared: Sequence[float]
+) -> npt.NDArray[np.float32]:
+    """Return what each pair shows (pairs, FEATURES): `relations` are the judge's five probabilities of each."""
+    likely = np.clip(np.array(relations, np.float32).reshape(len(relations), -1), _FINEST, 1 - _FINEST)
+    logits = np.log(likely / (1 - likely))
+    return np.column_stack((logits, nearness, shared)).astype(np.float32)

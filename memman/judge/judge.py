@@ -13,13 +13,12 @@ from unicodedata import category
 import numpy as np
 from cachetools import LRUCache
 
-from memman.embed import wordpiece
 from memman.embed.base import Vectors
+from memman.embed.bert import ids
 from memman.embed.static import IDEOGRAPHS, TABLE, ideograph
-from memman.judge import heads, retirement
+from memman.judge import heads
 from memman.judge.encoder import Encoder
-from memman.judge.heads import HEADS, PASTED, PERSONAL, STEERING, Head, gaps
-from memman.judge.retirement import LEAST, NOT, Retirement
+from memman.judge.heads import HEADS, LEAST, NOT, PASTED, PERSONAL, STEERING, Head, Retirement, gaps
 from memman.model.errors import ProviderMisconfigured
 
 _QUESTION, _STOP, _COLON, _MARKS_OF_ITEMS = (
@@ -86,7 +85,7 @@ def tokens(text: str, vocabulary: Mapping[str, int], most: int) -> list[Token]:
     """Return the first `most` tokens of `text`, those that begin and end a sentence left out."""
     found: list[Token] = []
     for start, end in _words(text):
-        found += ((number, start, end) for number in wordpiece.ids(text[start:end], vocabulary, most))
+        found += ((number, start, end) for number in ids(text[start:end], vocabulary, most))
         if len(found) >= most:
             break
     return found[:most]
@@ -215,11 +214,11 @@ class Judge:
         return found
 
     def shown(self, new: str, olds: Sequence[str], relations: Sequence[Relation]) -> Vectors:
-        """Return what each pair shows of whether the old statement ends (pairs, retirement.FEATURES)."""
+        """Return what each pair shows of whether the old statement ends (pairs, FEATURES)."""
         mine, *theirs = (set(self._ids(text, LONGEST_PAIR)) for text in (new, *olds))
         shared = [len(mine & one) / max(1, min(len(mine), len(one))) for one in theirs]
         nearness = self.about(olds) @ self.about([new])[0]
-        return retirement.features([astuple(one) for one in relations], nearness.tolist(), shared)
+        return heads.features([astuple(one) for one in relations], nearness.tolist(), shared)
 
     def about(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of what statements speak of: those that bear on one another are near (texts, ABOUT)."""
@@ -278,7 +277,10 @@ class Judge:
 
     def spans_of(self, texts: Sequence[str]) -> list[list[Span]]:
         """Return these pieces of each text, read by itself."""
-        return [[_span(run) for run in _runs(read, text)] for read, text in zip(self.read(texts), texts, strict=True)]
+        return [
+            [Span(run[0][0][1], run[-1][0][2], _kind(run), _highest(run)) for run in _runs(read, text)]
+            for read, text in zip(self.read(texts), texts, strict=True)
+        ]
 
     def lines(self, texts: Sequence[str]) -> list[tuple[float, str]]:
         """Return how much each of the statements of a document is worth keeping, and of what kind it is."""
@@ -336,7 +338,7 @@ class Judge:
     @cached_property
     def _retirement(self) -> Retirement:
         try:
-            return retirement.read(self._folder + HEADS, self.name)
+            return heads.read_retirement(self._folder + HEADS, self.name)
         except (OSError, ValueError, KeyError) as error:
             raise ProviderMisconfigured(f"the judge cannot be loaded ({error}): {_MEND}") from error
 
@@ -425,10 +427,6 @@ def _ends(word: str, behind: str, rest: str) -> bool:
 def _kept(run: Sequence[Read]) -> Iterator[Sequence[Read]]:
     if any(one[1] >= PART for one in run):
         yield run
-
-
-def _span(run: Sequence[Read]) -> Span:
-    return Span(run[0][0][1], run[-1][0][2], _kind(run), _highest(run))
 
 
 def _highest(run: Sequence[Read]) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from memman.http import Http, JsonObject
+from memman.http import JsonObject
 from memman.llm.remote import BOUNDS_REJECTED, Quirk, RemoteModel, Truncated, count, unbounded
 from memman.model.records import Request, Usage
 
@@ -13,39 +13,18 @@ TOKENS_IN = {"input_tokens": 1.0, "cache_creation_input_tokens": 1.25, "cache_re
 NO_ROOM = frozenset({"max_tokens", "model_context_window_exceeded"})
 
 
-def _default_temperature(body: JsonObject, _: Request) -> None:
-    del body["temperature"]
-
-
-def _without_bounds(body: JsonObject, request: Request) -> None:
-    body["tools"][0]["input_schema"] = unbounded(request.schema)
-
-
 class AnthropicMessages(RemoteModel):
     """Messages at `endpoint`; structured output is one tool the model has to call."""
 
-    quirks = (Quirk(("temperature",), _default_temperature), Quirk(BOUNDS_REJECTED, _without_bounds))
+    quirks = (
+        Quirk(("temperature",), lambda body, _: body.pop("temperature")),
+        Quirk(BOUNDS_REJECTED, lambda body, asked: body["tools"][0].update(input_schema=unbounded(asked.schema))),
+    )
 
-    def __init__(
-        self,
-        http: Http,
-        endpoint: str,
-        api_key: str,
-        models: Mapping[str, str],
-        price: tuple[float, float] | None = None,
-        *,
-        reasks: int = 1,
-        provider: str = "anthropic",
-    ) -> None:
-        super().__init__(
-            http,
-            f"{endpoint.rstrip('/').removesuffix('/v1')}/v1/messages",
-            self.headers(api_key),
-            models,
-            provider=provider,
-            price=price,
-            reasks=reasks,
-        )
+    @staticmethod
+    def url(endpoint: str) -> str:
+        """Return where questions go."""
+        return f"{endpoint.removesuffix('/v1')}/v1/messages"
 
     @staticmethod
     def headers(api_key: str) -> dict[str, str]:

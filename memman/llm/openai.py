@@ -4,18 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from memman.http import Http, JsonObject, bearer
-from memman.llm.remote import BOUNDS_REJECTED, Quirk, RemoteModel, Truncated, amount, count, unbounded
-from memman.llm.text import outermost
+from memman.http import JsonObject, bearer
+from memman.llm.remote import BOUNDS_REJECTED, Quirk, RemoteModel, Truncated, amount, count, outermost, unbounded
 from memman.model.records import Request, Usage
-
-
-def _default_temperature(body: JsonObject, _: Request) -> None:
-    del body["temperature"]
-
-
-def _newer_token_limit(body: JsonObject, _: Request) -> None:
-    body["max_completion_tokens"] = body.pop("max_tokens")
 
 
 def _without_bounds(body: JsonObject, request: Request) -> None:
@@ -29,10 +20,6 @@ def _any_object(body: JsonObject, request: Request) -> None:
     body["messages"][0]["content"] += f"\n\nAnswer with one JSON object that satisfies this schema: {schema}"
 
 
-def _any_text(body: JsonObject, _: Request) -> None:
-    del body["response_format"]
-
-
 class OpenAICompatible(RemoteModel):
     """Chat completions at `endpoint`.
 
@@ -40,35 +27,19 @@ class OpenAICompatible(RemoteModel):
     """
 
     quirks = (
-        Quirk(("temperature",), _default_temperature),
-        Quirk(("max_tokens",), _newer_token_limit),
+        Quirk(("temperature",), lambda body, _: body.pop("temperature")),
+        Quirk(("max_tokens",), lambda body, _: body.update(max_completion_tokens=body.pop("max_tokens"))),
         Quirk(BOUNDS_REJECTED, _without_bounds),
         Quirk((), _any_object),
-        Quirk((), _any_text),
+        Quirk((), lambda body, _: body.pop("response_format")),
     )
 
-    def __init__(
-        self,
-        http: Http,
-        endpoint: str,
-        api_key: str,
-        models: Mapping[str, str],
-        price: tuple[float, float] | None = None,
-        *,
-        reasks: int = 1,
-        provider: str = "openai",
-    ) -> None:
-        super().__init__(
-            http,
-            f"{endpoint.rstrip('/')}/chat/completions",
-            bearer(api_key),
-            models,
-            provider=provider,
-            price=price,
-            reasks=reasks,
-        )
-
     headers = staticmethod(bearer)
+
+    @staticmethod
+    def url(endpoint: str) -> str:
+        """Return where questions go."""
+        return f"{endpoint}/chat/completions"
 
     def _body(self, request: Request) -> JsonObject:
         form = {"name": request.task, "strict": True, "schema": request.schema}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from memman.http import Http, JsonObject, Rejected
 from memman.model.errors import BadReply, ProviderError, ProviderUnavailable, Refused
+from memman.model.objects import parsed
 from memman.model.records import Reply, Request, Usage
 from memman.secrets import screened
 
@@ -47,7 +48,7 @@ class Quirk(NamedTuple):
     """
 
     cues: tuple[str, ...]
-    change: Callable[[JsonObject, Request], None]
+    change: Callable[[JsonObject, Request], object]
 
 
 # How endpoints word that they cannot have bounds in a schema: OpenAI's strict mode, llama.cpp's grammars, others.
@@ -76,18 +77,18 @@ class RemoteModel(ABC):
     def __init__(
         self,
         http: Http,
-        url: str,
-        headers: Mapping[str, str],
+        endpoint: str,
+        api_key: str,
         models: Mapping[str, str],
+        price: tuple[float, float] | None = None,
         *,
         provider: str,
-        price: tuple[float, float] | None,
-        reasks: int,
+        reasks: int = 1,
     ) -> None:
         self.provider = provider
         self._http = http
-        self._url = url
-        self._headers = headers
+        self._url = self.url(endpoint.rstrip("/"))
+        self._headers = self.headers(api_key)
         self._models = models
         self._price = None if price is None else Price(*price)
         self._reasks = reasks
@@ -131,6 +132,16 @@ class RemoteModel(ABC):
         """Release connections."""
         await self._http.close()
 
+    @staticmethod
+    @abstractmethod
+    def url(endpoint: str) -> str:
+        """Return where questions go."""
+
+    @staticmethod
+    @abstractmethod
+    def headers(api_key: str) -> dict[str, str]:
+        """Return the headers that show the key."""
+
     @abstractmethod
     def _body(self, request: Request) -> JsonObject:
         """Write the question."""
@@ -152,7 +163,7 @@ class RemoteModel(ABC):
             try:
                 reply = await self._http.post(self._url, self._headers, body, rejecting=BOUNDS_REJECTED)
             except Rejected as rejected:
-                if _about_text(rejected):
+                if rejected.status in ABOUT_TEXT and any(words in rejected.detail for words in REFUSALS):
                     raise self._refused() from None
                 found = self._explanation(rejected, learned)
                 if found is None and rejected.status >= _SERVER:
@@ -194,10 +205,6 @@ def amount(value: object) -> float | None:
     return None
 
 
-def _about_text(rejected: Rejected) -> bool:
-    return rejected.status in ABOUT_TEXT and any(words in rejected.detail for words in REFUSALS)
-
-
 def _total(spent: Sequence[Usage]) -> Usage:
     known = [usage.cost for usage in spent if usage.cost is not None]
     return Usage(
@@ -205,3 +212,12 @@ def _total(spent: Sequence[Usage]) -> Usage:
         sum(usage.tokens_out for usage in spent),
         sum(known) if len(known) == len(spent) else None,
     )
+
+
+def outermost(text: str) -> dict[str, Any] | None:
+    """Parse the object between the first and the last brace; None for none, and no object inside a broken one."""
+    thought, closed, answer = text.partition("</think>")
+    thought = thought.lstrip()
+    if thought.startswith("<think>") or (closed and not thought.startswith(("{", "```"))):
+        text = answer
+    return parsed(text[text.find("{") : text.rfind("}") + 1])

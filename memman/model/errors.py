@@ -1,35 +1,7 @@
 """Every error memman raises on purpose.
 
-A class carries its exit code, whether trying again can help, and (as its
-docstring) the sentence the documentation prints for it.
-
-    MemmanError                      1
-    ├── UsageError                   2
-    │   ├── UnknownId                3
-    │   └── AmbiguousId              3
-    ├── StoreError                  10
-    │   ├── UnknownStore            11
-    │   ├── DamagedFile             12
-    │   ├── UnsafePlace             13
-    │   ├── NewerSchema             14
-    │   ├── OldLibrary              15
-    │   ├── OtherProgram            16
-    │   ├── NoServer                17   again
-    │   ├── ServerRefused           18
-    │   └── NotSetUp                78
-    ├── ProviderError               20
-    │   ├── ProviderUnavailable     21   again
-    │   ├── BadReply                22   again
-    │   ├── Refused                 23
-    │   ├── ProviderMisconfigured   24
-    │   └── BudgetSpent             25   again
-    ├── SchedulerStopped            69
-    ├── NoScheduler                 69
-    ├── ReadOnly                    73
-    ├── CannotWrite                 74
-    ├── Busy                        75   again
-    ├── ForPeople                   77
-    └── BadConfig                   78
+A class carries its exit code, whether trying again can help, and as its docstring the sentence that the documentation
+prints for it.
 """
 
 

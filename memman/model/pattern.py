@@ -5,8 +5,7 @@ with their values, and nothing else; options of the pattern may stand anywhere. 
 letters; `a | b` is two commands in a row. The hook and `rule test` ask the same function. Safe on the hot path.
 """
 
-from memman.model.position import places, unversioned
-from memman.model.shell import REDIRECTION, Command, base, commands, option
+from memman.model.shell import REDIRECTION, Command, base, commands, option, places, unversioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

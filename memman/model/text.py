@@ -17,6 +17,8 @@ SELECTORS = (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
 UNSEEN = dict.fromkeys((0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, 0xFFA0, *SELECTORS), "")
 # What is said of a memory that holds no longer, and of one that names a file which has changed.
 ENDED, CHANGED = "past its end", "file changed since"
+# How what a statement answers begins, and characters that are told of it.
+_ANSWERING, ANSWERED = ' (to: "', 120
 _UNITS = ((86_400_000 * 365, "y"), (86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"))
 _NAMED_UNITS = (("days", 86_400), ("hours", 3600), ("minutes", 60))
 
@@ -76,12 +78,10 @@ def plain(text: str, longest: int = LONGEST) -> str:
 
 def escaped(text: str) -> str:
     """Write as escapes what a reader of JSON would not see; it says the same."""
-    return "\n".join([line if line.isprintable() and line.isascii() else _escaped(line) for line in text.split("\n")])
-
-
-def _escaped(line: str) -> str:
-    unseen = [c for c in set(line) if not c.isprintable() or ord(c) in UNSEEN]
-    return line.translate({ord(c): codes(c) for c in unseen}) if unseen else line
+    if text.isascii() and text.isprintable():
+        return text
+    unseen = {ord(c): codes(c) for c in {*text} - {"\n"} if not c.isprintable() or ord(c) in UNSEEN}
+    return text.translate(unseen)
 
 
 def codes(text: str) -> str:
@@ -101,3 +101,14 @@ def replaced(uid: str, until: int | None = None) -> str:
     if until is None:
         return f"maybe replaced by {uid[:SHORT_ID]}"
     return f"stands behind {uid[:SHORT_ID]} until {strftime('%Y-%m-%d %H:%M', localtime(until / 1000))}"
+
+
+def answering(statement: str, question: str) -> str:
+    """Return a statement with what it answers, told behind it: `At seven. (to: "When is it to run?")`."""
+    return f'{statement}{_ANSWERING}{plain(question.replace(chr(34), chr(39)), ANSWERED)}")'
+
+
+def said(text: str) -> str:
+    """Return a statement without what it answers: that is context, and nobody's word."""
+    statement, _, question = text.rpartition(_ANSWERING)
+    return statement if question.endswith('")') and '"' not in question[:-2] else text

@@ -64,17 +64,5 @@ JUDGED = "judged"
 # Store setting, by number of an embedder: the row up to which every memory is known to have a vector of it.
 FILLED = "filled:"
 
-# Cosines between unrelated memories from which a store tells what is usual: their mean is known within a fifth of the
-# deviation then, which is reached with the eighth memory.
-ENOUGH = 24
-
-
-# How the store setting begins with what was learned of an embedder's cosines, and with the notes that an undo took
-# out of the queue, by its id.
-SPREAD = "spread:"
+# How the store setting begins with the notes that an undo took out of the queue, by its id.
 UNDONE = "undo:"
-
-
-def spread_key(provider: str, model: str, dimension: int) -> str:
-    """Name the store setting with what was learned of an embedder's cosines: [count, mean, sum of squares]."""
-    return f"{SPREAD}{provider}/{model}/{dimension}"

@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,18 +12,15 @@ from memman.embed import Vectors
 from memman.judge.judge import Judge
 from memman.llm.builtin.extract import described
 from memman.llm.builtin.turn import unaddressed
-from memman.model.answer import answering
 from memman.model.noted import parted
 from memman.model.records import Fact, Hints, Note
+from memman.model.text import answering
 from memman.pipeline.candidates import find
-from memman.pipeline.comparison import SAME, numbers, same, says, stems
-from memman.pipeline.facts import fact
-from memman.pipeline.fidelity import parsed
-from memman.pipeline.judged import alike
+from memman.pipeline.comparison import SAME, numbers, parsed, same, says, stems
+from memman.pipeline.heard import Heard, Said, answered
 from memman.pipeline.plan import Tools
-
-if TYPE_CHECKING:
-    from memman.pipeline.noted import Said
+from memman.pipeline.replies import fact
+from memman.pipeline.vectors import alike
 
 # Cosines (docs/adr/0036) from which on a statement is about a memory that was shown, and of its kind: a preference or a
 # decision too; and about one that was not, for an agent may have looked that up by itself.
@@ -71,7 +67,7 @@ async def about(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[F
     vectors = (await tools.local.embed(texts)).vectors
     said, known = vectors[: len(statements)], vectors[len(statements) :]
     closest: dict[str, list[Shown]] = {}
-    if tools.judge and shown:
+    if shown:
         # Read together, beside the event loop; what is asked below is remembered.
         await asyncio.to_thread(tools.judge.about, [one.text for one in statements])
         closest = {one.text: _closest(tools, tools.judge, one.text, shown) for one in statements}
@@ -80,10 +76,10 @@ async def about(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[F
     kept = []
     for one, vector, near in zip(statements, said, said @ known.T, strict=True):
         found = _about(tools, one, near, [*shown.values()]) or _about(tools, one, *_stored(tools, note, one, vector))
-        kept.append(found or (_ending(tools.judge, one, closest[one.text]) if tools.judge and shown else None))
+        kept.append(found or (_ending(tools.judge, one, closest[one.text]) if shown else None))
     mine = [one for one in kept if one]
     whole = replace(statements[0], text=" ".join(one.text for one in statements))
-    if mine or len(statements) == 1 or not (tools.judge and shown) or len(whole.text) > WHOLE:
+    if mine or len(statements) == 1 or not shown or len(whole.text) > WHOLE:
         return tuple(mine)
     ending = _ending(tools.judge, whole, _closest(tools, tools.judge, whole.text, shown))
     return (ending,) if ending else ()
@@ -92,7 +88,7 @@ async def about(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[F
 async def endings(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[Fact, ...]:
     """Return those `statements` that the judge finds to end a memory, shown or nearly about the same."""
     judge = tools.judge
-    if judge is None or not statements:
+    if not statements:
         return ()
     rows = tools.reader.rows(tools.reader.located(note.shown))
     shown = {memory: (row.text, row.category) for memory, row in rows.items()}
@@ -109,10 +105,8 @@ async def endings(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple
 
 def objected(tools: Tools, note: Note) -> list[int]:
     """Return the memories that the agent noted in the turn before and the user's next message objects to."""
-    if tools.judge is None or note.channel not in {"turn", "watched"} or not note.provenance.session:
+    if note.channel not in {"turn", "watched"} or not note.provenance.session:
         return []
-    from memman.pipeline.heard import Heard
-
     lines = _noted_before(note)
     rows = tools.reader.rows(tools.reader.newest_of(note.provenance.origin, _NOTED) if lines else ()).values()
     noted = [row for row in rows if row.note in note.shown and any(same(row.text, line) for line in lines)]
@@ -123,12 +117,10 @@ def objected(tools: Tools, note: Note) -> list[int]:
 
 def _noted_before(note: Note) -> list[str]:
     """Return the lines that the agent noted in the turn before."""
-    from memman.pipeline.heard import answered
-
     return [line for line, _, _ in parted(answered(note.reply)[0])[1]]
 
 
-def correction(judge: Judge, note: Note, said: "Said") -> Fact | None:
+def correction(judge: Judge, note: Note, said: Said) -> Fact | None:
     """Return what the user said in place of the one line of the turn before that they object to, with that line."""
     lines = dict(enumerate(_noted_before(note)))
     denied = _denied(judge, said.typed[0], lines, answer=said.question) if lines and said.typed else []
@@ -227,8 +219,7 @@ def _about(tools: Tools, statement: Fact, cosines: Vectors, memories: Sequence[t
     if n < 0 or cosines[n] < NEAR:
         return None
     text, category = memories[n]
-    if tools.judge:
-        ((worth, _),) = tools.judge.lines([statement.text])
-        if worth < (WORTH if tools.judge.relation(text, statement.text).ends < ENDS else LEAST):
-            return None
+    ((worth, _),) = tools.judge.lines([statement.text])
+    if worth < (WORTH if tools.judge.relation(text, statement.text).ends < ENDS else LEAST):
+        return None
     return replace(statement, category=category) if cosines[n] >= KIN else statement

@@ -10,17 +10,16 @@ from memman.config.scope import same
 from memman.embed import Vectors
 from memman.embed.codes import cosines as whole
 from memman.embed.static import sign_code
-from memman.judge.judge import Judge
 from memman.model.records import Candidate, Fact, Fingerprint, Note
 from memman.model.terms import match_any, query_terms
 from memman.model.uid import memory_uid
 from memman.pipeline.comparison import stems
-from memman.pipeline.context import cosines as own
-from memman.pipeline.judged import EVERYTHING, alike
-from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.scope import around, place, scope
 from memman.pipeline.trust import source
+from memman.pipeline.vectors import EVERYTHING, alike
+from memman.pipeline.vectors import nearest as judged_near
+from memman.pipeline.vectors import text_cosines as own
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
 
@@ -47,13 +46,13 @@ def find(tools: Tools, note: Note, fact: Fact, vector: Vectors) -> tuple[Candida
     filters = around(tools, note, fact)
     worded = dict(lexical(reader, fact.text, filters))
     like = nearest(reader, tools.local.fingerprint, vector, filters=filters)
-    judged = judged_near(reader, judge, fact.text, _POOL, filters) if judge else []
+    judged = judged_near(reader, judge, fact.text, _POOL, filters)
     current = reader.filtered({*worded, *like, *judged}, filters)
     ids = [memory for memory in dict.fromkeys((*worded, *like, *judged)) if memory in current]
     if not ids:
         return ()
     cosines = whole(vector, reader.planes(number, ids)) if number is not None else {}
-    about = alike(reader, judge, fact.text, ids) if judge else {}
+    about = alike(reader, judge, fact.text, ids)
     top = max(worded.values(), default=0.0) or 1.0
     said = {m: (worded.get(m, 0.0) / top, cosines.get(m, 0.0), about.get(m)) for m in ids}
     score = {m: _score(*one) for m, one in said.items()}
@@ -117,15 +116,15 @@ async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Cand
         return [()] * len(plan.facts)
     texts = [fact.text for _, _, fact in ahead]
     vectors = (await tools.local.embed(texts)).vectors
-    about = _about(tools.judge, [fact.text for fact in plan.facts], texts)
+    about = tools.judge.about([fact.text for fact in plan.facts]) @ tools.judge.about(texts).T
     words = [stems(text) for text in texts]
     found = []
     holds = [scope(note, fact).repository for note, _, fact in ahead]
-    for fact, cosines, judged in zip(plan.facts, (local @ vectors.T).tolist(), about, strict=True):
+    for fact, cosines, judged in zip(plan.facts, (local @ vectors.T).tolist(), about.tolist(), strict=True):
         own, kin = stems(fact.text), tools.kin(place(plan.note, fact))
         shared = [len(own & theirs) for theirs in words]
         top = max(shared) or 1
-        score = [_score(shared[k] / top, cosines[k], judged[k] if tools.judge else None) for k in range(len(texts))]
+        score = [_score(shared[k] / top, cosines[k], judged[k]) for k in range(len(texts))]
         here = [k for k, repository in enumerate(holds) if not repository or any(same(repository, one) for one in kin)]
         near = [k for k in here if cosines[k] >= NEAR or judged[k] >= ABOUT or shared[k] >= SHARED]
         best = sorted(near, key=lambda k: (-score[k], k))[:OFFERED]
@@ -137,14 +136,6 @@ def closest(candidates: Sequence[Candidate], numbers: Mapping[str, int]) -> list
     """Return the numbers of the candidates, by uid, that a fact most probably bears on, the best first."""
     likely = sorted((one for one in candidates if one.uid in numbers), key=lambda one: -one.score)[:COMPARED]
     return [numbers[one.uid] for one in likely if one.score >= likely[0].score - SPREAD]
-
-
-def _about(judge: Judge | None, texts: Sequence[str], others: Sequence[str]) -> list[list[float]]:
-    """Return how alike each of `texts` is to each of `others` in what they speak of."""
-    if judge is None:
-        return [[0.0] * len(others) for _ in texts]
-    found: list[list[float]] = (judge.about(texts) @ judge.about(others).T).tolist()
-    return found
 
 
 def _ahead(note: Note, n: int, fact: Fact, similarity: float, about: float, score: float) -> Candidate:

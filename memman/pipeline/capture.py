@@ -11,20 +11,19 @@ from typing import Any
 from memman.llm.builtin.extract import described
 from memman.llm.builtin.split import asks
 from memman.llm.builtin.turn import BREATH, whole, worth
-from memman.model.answer import said
 from memman.model.errors import Refused
 from memman.model.noted import parted
 from memman.model.records import Fact, Hints, Note
+from memman.model.text import said
 from memman.pipeline.about_shown import about, correction, endings
+from memman.pipeline.comparison import parsed
 from memman.pipeline.conversation import SCHEMA_TEXT, Turn
-from memman.pipeline.facts import distinct, fact
-from memman.pipeline.fidelity import parsed
 from memman.pipeline.heard import Heard, answered
 from memman.pipeline.known import news
 from memman.pipeline.noted import ABOUT, covers, said_by
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt
-from memman.pipeline.replies import listed
+from memman.pipeline.replies import distinct, fact, listed
 from memman.pipeline.trust import told as told_by_agent
 
 # Facts of one turn.
@@ -64,14 +63,14 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
 
 def _instead(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     """Return what the user said in place of a line that they object to."""
-    one = correction(tools.judge, note, heard.spoken) if tools.judge else None
+    one = correction(tools.judge, note, heard.spoken)
     return (one,) if one else ()
 
 
 def _settled(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     """Return what a short answer to the agent's question settled, in the sentence with which the agent takes it up."""
     judge, spoken = tools.judge, heard.spoken
-    if judge is None or not spoken.question:
+    if not spoken.question:
         return ()
     told = [one.text for one in parsed(heard.agent) if not asks(one.text)][:MAX_STATEMENTS]
     if not told:
@@ -120,7 +119,7 @@ async def _ended(tools: Tools, note: Note, heard: Heard, judged: Mapping[str, An
 def _unnoted(tools: Tools, note: Note, heard: Heard, found: tuple[Fact, ...]) -> tuple[Fact, ...]:
     """Leave out what the agent noted of the turn: its line takes the place of what it says, and of nothing else."""
     judge = tools.judge
-    if not (judge and found):
+    if not found:
         return found
     spoken = heard.spoken
     lines = [(line, said_by(tools, note, spoken, line)) for line in _lines(note)]
@@ -147,16 +146,12 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
         for one in _whole(tools, heard, await about(tools, note, statements))
     ]
     # What is probably pasted is nobody's word; it is kept where the message looks typed, or where it is about a memory.
-    typed = _looks_typed(heard.user)
+    # People type short messages, in one paragraph, without an indented line.
+    typed = len(heard.user) <= BREATH and not re.search(r"\n[ \t]*\n|\n[ \t]", heard.user.strip())
     found = tuple(
         told_by_agent(one) if heard.doubts(one.text) else one for one in found if typed or not heard.doubts(one.text)
     )
     return distinct((*found, *(one for one in answers if not any(one.text in other.text for other in found))))
-
-
-def _looks_typed(text: str) -> bool:
-    """Whether a message is as short as people type, in one paragraph, without an indented line."""
-    return len(text) <= BREATH and not re.search(r"\n[ \t]*\n|\n[ \t]", text.strip())
 
 
 async def _likely(tools: Tools, note: Note, heard: Heard) -> bool:
@@ -164,7 +159,7 @@ async def _likely(tools: Tools, note: Note, heard: Heard) -> bool:
 
     What agents find out it knows less well: a model that is not sparing is asked about all that they say.
     """
-    if tools.judge is None or (tools.capture == "turns" and not tools.sparing):
+    if tools.capture == "turns" and not tools.sparing:
         return True
     said = (heard.user, heard.summary, heard.agent if tools.capture == "turns" else "")
     likely = any([await asyncio.to_thread(worth, text, tools.judge) >= LIKELY for text in said if text])

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memman.belief import (
@@ -26,23 +26,18 @@ from memman.belief import (
     vouches,
 )  # fmt: skip
 from memman.embed.codes import planes
-from memman.model.answer import answering, said
 from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, Verdict
-from memman.model.text import without_questions
+from memman.model.text import answering, said, without_questions
 from memman.model.uid import memory_uid
 from memman.model.vocabulary import BUILTIN, RECORD, REPLACED
 from memman.pipeline.about_shown import objected
-from memman.pipeline.context import index
-from memman.pipeline.cosine_stats import CosineStats, key
-from memman.pipeline.embed import made_by
-from memman.pipeline.evidence import Piece, borne_out, typed_in
-from memman.pipeline.freshness import files
-from memman.pipeline.judged import EVERYTHING, put
+from memman.pipeline.enrich import files
+from memman.pipeline.known import waiting
 from memman.pipeline.plan import Outcome, Plan, Tools
-from memman.pipeline.proposed import waiting
 from memman.pipeline.scope import around, scope
 from memman.pipeline.scope import asked as asked_scope
-from memman.pipeline.trust import bounded, prompted, reported, whose
+from memman.pipeline.trust import Piece, borne_out, bounded, prompted, reported, typed_in, whose
+from memman.pipeline.vectors import EVERYTHING, index, made_by, put
 from memman.store import records
 from memman.store.sqlite import index as rows_of
 from memman.store.sqlite import typed, undo
@@ -81,8 +76,7 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
     """Store the note's facts; a note whose receipt is there already changes nothing."""
     assert tools.store is not None, "only commit is given a store"  # noqa: S101 - the runner's own contract
     now = tools.clock()
-    if tools.judge:
-        tools.judge.about([fact.text for fact in plan.facts])  # remembered, so that the transaction is short
+    tools.judge.about([fact.text for fact in plan.facts])  # remembered, so that the transaction is short
     ready = _Ready(
         await asyncio.to_thread(files, plan.note, plan.facts),
         borne_out(tools, plan),
@@ -124,8 +118,7 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
     _confirm(tools, unit, plan, known, ready.files, now)
     _bear_out(unit, plan, fresh, rows, ready.pieces, now)
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
-    if tools.judge:
-        put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
+    put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
     if ready.typed:
         told = [n for n in fresh if not plan.facts[n].left_of and said(plan.facts[n].text) not in ready.typed]
         typed.keep(unit.db, [rows[n] for n in told], ready.typed)
@@ -133,10 +126,6 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
     retired += _replace_late(tools, unit, plan, rows, at, now)
     _carry_out(unit, plan, (one for one in effects if one.what != ENDS), rows, now)
     _link(unit, plan, rows, known, now)
-    if plan.samples and plan.vectors is not None:
-        fingerprint = made_by(tools.embedder, plan.vectors)
-        stats = CosineStats.of(tools.reader, fingerprint).with_samples(plan.samples)
-        unit.set_meta(key(fingerprint), json.dumps(astuple(stats)))
     return Outcome(tuple(memory_uid(plan.note.uid, n) for n in fresh), retired, len(known))
 
 

@@ -10,12 +10,11 @@ from typing import Any
 from memman.llm.builtin.split import asks
 from memman.model.records import Fact, Hints, Note, Request
 from memman.model.vocabulary import CATEGORIES
-from memman.pipeline.facts import ASKED_TEXT, FIELDS, MAX_TEXT, distinct, fact, listing
-from memman.pipeline.heard import Heard
-from memman.pipeline.noted import HEARD, Said, names_nothing_else, says, share
+from memman.pipeline.heard import Heard, Said
+from memman.pipeline.noted import HEARD, names_nothing_else, says, share
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import itemized, prompt, quoted
-from memman.pipeline.replies import lines, listed
+from memman.pipeline.replies import ASKED_TEXT, FIELDS, MAX_TEXT, distinct, fact, lines, listed, listing
 from memman.pipeline.scope import around
 from memman.pipeline.trust import told
 
@@ -172,7 +171,7 @@ def _known(tools: Tools, turns: Sequence[Turn]) -> dict[str, str]:
     here = reader.filtered(newest, around(tools, turns[0].note))
     rows = reader.rows([memory for memory in newest if memory in here])
     chosen = list(rows.values())
-    if len(chosen) > SHOWN and tools.judge:
+    if len(chosen) > SHOWN:
         said = [text for turn in turns for text in (turn.heard.user, turn.heard.summary) if text]
         near = (tools.judge.about([row.text for row in chosen]) @ tools.judge.about(said).T).max(axis=1)
         chosen = [row for _, row in sorted(zip(near, chosen, strict=True), key=lambda one: float(one[0]))]
@@ -213,7 +212,7 @@ def _believed(tools: Tools, turns: Sequence[Turn], said_in: Sequence[int], one: 
     everything = Said((*(turn.heard.everything for turn in near), *asked, *ended))
     if not names_nothing_else(tools, note, everything, one.text) or share(one.text, note, everything) < HEARD:
         return None
-    if tools.judge and tools.judge.lines([one.text])[0][0] < WORTH:
+    if tools.judge.lines([one.text])[0][0] < WORTH:
         return None
     said = Said(tuple(text for said in spoken for text in said.typed if text))
     answers = [turns[n - 1].heard.spoken.taken_up(one.text) for n in said_in]

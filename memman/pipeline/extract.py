@@ -11,12 +11,11 @@ from memman.llm.builtin.split import asks, sentences
 from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
 from memman.model.vocabulary import REMEMBERED
-from memman.pipeline.deobfuscate import plain
-from memman.pipeline.facts import FIELDS, MAX_TEXT, borne_out, distinct, fact, listing, summed_up
+from memman.pipeline.injection import plain
+from memman.pipeline.known import rejected
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
-from memman.pipeline.proposed import rejected
-from memman.pipeline.replies import clean, listed
+from memman.pipeline.replies import FIELDS, MAX_TEXT, borne_out, clean, distinct, fact, listed, listing, summed_up
 from memman.pipeline.scope import scoped
 from memman.pipeline.trust import source, weighed
 
@@ -67,7 +66,7 @@ async def _read(tools: Tools, note: Note) -> tuple[tuple[Fact, ...], str]:
     from memman.pipeline.capture import capture, watch
     from memman.pipeline.noted import noted
 
-    if note.channel == "watched" and tools.judge:
+    if note.channel == "watched":
         return await watch(tools, note)
     return await (noted if note.channel == "noted" else capture)(tools, note), ""
 
@@ -77,7 +76,7 @@ async def _remembered(tools: Tools, note: Note) -> tuple[Fact, ...]:
     request = _request(note)
     try:
         facts = _facts((await tools.llm.complete(request)).data, note)
-        if not facts and _only_asks(note.text):
+        if not facts and note.text.strip() and all(map(asks, sentences(note.text))):
             return ()
         if tools.llm.provider != tools.builtin.provider:
             facts = _borne_out(facts, note)
@@ -87,11 +86,6 @@ async def _remembered(tools: Tools, note: Note) -> tuple[Fact, ...]:
         # Somebody asked for this to be remembered: a model that finds nothing in it does not decide that.
         facts = _facts((await tools.builtin.complete(request)).data, note)
     return facts if facts and all(len(one.text) < MAX_TEXT for one in facts) else _pieces(note)
-
-
-def _only_asks(text: str) -> bool:
-    """Whether all of a text is questions."""
-    return all(map(asks, sentences(text))) and bool(text.strip())
 
 
 def _pieces(note: Note) -> tuple[Fact, ...]:

@@ -1,26 +1,21 @@
 """Link a note's facts to stored memories, by one function per kind of edge."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
 
-from memman.embed import LocalEmbedder, Vectors
+from memman.embed import Vectors
 from memman.embed.codes import cosines as whole
-from memman.embed.static import query_planes
 from memman.llm.builtin.entities import Kind, names, shaped
 from memman.model.names import mentions
 from memman.model.records import Edge, Fingerprint
 from memman.model.terms import name as compared
 from memman.model.vocabulary import NEWER
 from memman.pipeline.candidates import nearest
-from memman.pipeline.context import cosines
-from memman.pipeline.cosine_stats import CosineStats
-from memman.pipeline.embed import made_by
-from memman.pipeline.judged import EVERYTHING
-from memman.pipeline.judged import fingerprint as judged_by
 from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.vectors import EVERYTHING
+from memman.pipeline.vectors import fingerprint as judged_by
 from memman.store.sqlite.reader import SqliteReader
 
 
@@ -29,21 +24,12 @@ def end(fact: int) -> int:
     return -(1 + fact)
 
 
-class Judged(NamedTuple):
-    """What the judge makes of the facts: unit vectors of what each speaks of, a zero row for one it has not read."""
-
-    fingerprint: Fingerprint
-    vectors: Vectors
-
-
 @dataclass(frozen=True, slots=True)
 class Subject:
     """The facts of one note, in order. `at` is when they began to hold, in Unix milliseconds.
 
-    `ends` is how edges name each fact: its row id, or a stand-in below zero.
-    `vectors` were made by `fingerprint`: float32 of shape (facts, dimension),
-    a zero row for a fact that has none. `local` is set where that is the
-    built-in embedder, whose stored vectors hold more than the memory's own text.
+    `ends` is how edges name each fact: its row id, or a stand-in below zero. `about` holds unit vectors, made by
+    `judge`, of what each speaks of: a zero row for one that it has not read.
     """
 
     origin: str
@@ -51,17 +37,8 @@ class Subject:
     ends: tuple[int, ...]
     texts: tuple[str, ...]
     entities: tuple[tuple[str, ...], ...]
-    fingerprint: Fingerprint
-    vectors: Vectors
-    local: LocalEmbedder | None = None
-    judged: Judged | None = None
-
-    def cosines(self, reader: SqliteReader, fact: int, memories: Iterable[int]) -> dict[int, float]:
-        """Return the cosines between a fact and memories that have a vector, none for a zero vector."""
-        vector, number = self.vectors[fact], reader.embedder_id(self.fingerprint)
-        if self.local is not None:
-            return cosines(reader, self.local, vector, memories) if vector.any() else {}
-        return {} if number is None else reader.cosines(number, query_planes(vector.tolist()), memories)
+    judge: Fingerprint
+    about: Vectors
 
 
 # Parameters of the existing memman 0.15.3, memories of the last four hours, none below 0.1, but three instead of five.
@@ -149,51 +126,20 @@ _POOL = 12
 # How near the judge's vectors must be. Of pairs of known notes that say the same or otherwise all but one are
 # nearer, of other pairs one in fourteen (29 and 213 pairs).
 ALIKE = 0.5
-# Random pairs measured for each new memory, to learn the embedder's distribution in this store.
-SAMPLES = 6
-# An edge must stand this many standard deviations above the mean of random pairs. Of 80 edges of project sentences and
-# docstrings read by hand, about three in four above 3 made sense, and fewer than half of those between 2.5 and 3.
-SIGMAS = 3.0
-# 2^32 over the golden ratio: its multiples fall evenly over the store, however large (Knuth 6.4), the same each time.
-_GOLDEN = 2_654_435_769
 
 
 def semantic(reader: SqliteReader, subject: Subject) -> list[Edge]:
-    """Link each fact to at most TOP memories that bear on it, as the judge finds, or else whose cosine stands out."""
-    stats = CosineStats.of(reader, subject.fingerprint)
+    """Link each fact to at most TOP memories that the judge finds to bear on it."""
+    number = reader.embedder_id(subject.judge)
     edges: list[Edge] = []
-    for n, place in enumerate(subject.ends):
-        if subject.judged and subject.judged.vectors[n].any():
-            cosines, least = _bearing(reader, subject.judged.fingerprint, subject.judged.vectors[n]), ALIKE
-        elif stats.known:
-            near = reader.filtered(nearest(reader, subject.fingerprint, subject.vectors[n], _POOL), EVERYTHING)
-            cosines, least = subject.cosines(reader, n, near), stats.above(SIGMAS)
-        else:
-            continue
-        best = sorted(cosines.items(), key=lambda pair: (-pair[1], pair[0]))[:TOP]
-        edges += [Edge("semantic", place, memory, min(cosine, 1.0)) for memory, cosine in best if cosine >= least]
+    if number is None:
+        return edges
+    for place, vector in zip(subject.ends, subject.about, strict=True):
+        near = reader.filtered(nearest(reader, subject.judge, vector, _POOL), EVERYTHING)
+        found = whole(vector, reader.planes(number, near))
+        best = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:TOP]
+        edges += [Edge("semantic", place, memory, min(cosine, 1.0)) for memory, cosine in best if cosine >= ALIKE]
     return edges
-
-
-def _bearing(reader: SqliteReader, fingerprint: Fingerprint, vector: Vectors) -> dict[int, float]:
-    """Return how nearly memories speak of the same, for those nearest to a vector of the judge."""
-    near = reader.filtered(nearest(reader, fingerprint, vector, _POOL), EVERYTHING)
-    number = reader.embedder_id(fingerprint)
-    return {} if number is None else whole(vector, reader.planes(number, near))
-
-
-def sampled(reader: SqliteReader, subject: Subject) -> list[float]:
-    """Return the cosines between each fact and SAMPLES memories from all over the store."""
-    total = reader.count()
-    samples: list[float] = []
-    for n in range(len(subject.vectors) if total else 0):
-        samples += subject.cosines(reader, n, _spread_out(total, (total + n) * SAMPLES)).values()
-    return samples
-
-
-def _spread_out(total: int, first: int) -> list[int]:
-    """Return up to SAMPLES row ids from all over a store of `total` rows: terms of one sequence from `first` on."""
-    return sorted({1 + ((k * _GOLDEN & 0xFFFFFFFF) * total >> 32) for k in range(first, first + SAMPLES)})
 
 
 def causal(reader: SqliteReader, plan: Plan) -> list[Edge]:
@@ -226,8 +172,8 @@ LINKERS: dict[str, Callable[[SqliteReader, Subject], list[Edge]]] = {
 
 
 async def link(tools: Tools, plan: Plan) -> Plan:
-    """Work out the edges of every kind, and note some random cosines to learn from."""
-    if not plan.facts or plan.vectors is None:
+    """Work out the edges of every kind."""
+    if not plan.facts:
         return plan
     texts = tuple(fact.text for fact in plan.facts)
     subject = Subject(
@@ -236,18 +182,15 @@ async def link(tools: Tools, plan: Plan) -> Plan:
         ends=tuple(end(n) for n in range(len(plan.facts))),
         texts=texts,
         entities=tuple(fact.entities for fact in plan.facts),
-        fingerprint=made_by(tools.embedder, plan.vectors),
-        vectors=plan.vectors,
-        local=tools.local if tools.embedder is tools.local else None,
-        judged=Judged(judged_by(tools.judge), tools.judge.about(texts)) if tools.judge else None,
+        judge=judged_by(tools.judge),
+        about=tools.judge.about(texts),
     )
-    made = subject.judged.fingerprint if subject.judged else subject.fingerprint
     edges = (*connected(tools.reader, subject), *causal(tools.reader, plan))
-    return replace(plan, edges=edges, linker=linker(made), samples=tuple(sampled(tools.reader, subject)))
+    return replace(plan, edges=edges, linker=linker(subject.judge))
 
 
 def linker(fingerprint: Fingerprint) -> str:
-    """Name what makes edges by today's rules, and the vectors that it finds what is alike by."""
+    """Name what makes edges: today's rules, and the judge whose vectors say what is alike."""
     return f"{_RULES} {fingerprint}"
 
 

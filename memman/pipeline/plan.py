@@ -1,8 +1,12 @@
-"""What a note has become so far, and what the stages may use."""
+"""What a note has become so far, also as JSON, and what the stages may use."""
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+import base64
+import json
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from memman.embed import Embedder, LocalEmbedder, Vectors
 from memman.judge.judge import Judge
@@ -46,7 +50,6 @@ class Plan:
     vectors: Vectors | None = None
     edges: tuple[Edge, ...] = ()
     linker: str = ""
-    samples: tuple[float, ...] = ()
     models: tuple[tuple[str, str], ...] = ()
     unnoted: str = ""
     outcome: Outcome | None = None
@@ -56,11 +59,11 @@ class Plan:
 class Tools:
     """What stages work with. Only commit is given a `store` to write to.
 
-    `capture` says what is kept of turns: off, corrections, turns, or ask (corrections, held back). Without a `judge`
-    only structure decides. With a `sparing` model, that is asked only about what the judge finds likely or unsure.
-    `drain` names the drain at work; `purged` says whether a person has purged a text; `kin` names the repositories
-    whose memories are recalled in one, itself among them, `mentioned` those whose name stands in a text, of all that
-    are known and some more. `conversations` gathers the turns that a model reads together.
+    `capture` says what is kept of turns: off, corrections, turns, or ask (corrections, held back). With a `sparing`
+    model, that is asked only about what the judge finds likely or unsure. `drain` names the drain at work; `purged`
+    says whether a person has purged a text; `kin` names the repositories whose memories are recalled in one, itself
+    among them, `mentioned` those whose name stands in a text, of all that are known and some more. `conversations`
+    gathers the turns that a model reads together.
     """
 
     llm: LLM
@@ -69,8 +72,8 @@ class Tools:
     embedder: Embedder
     reader: SqliteReader
     clock: Callable[[], int]
+    judge: Judge
     capture: str = "corrections"
-    judge: Judge | None = None
     store: SqliteStore | None = None
     sparing: bool = False
     drain: str = ""
@@ -85,13 +88,6 @@ class Tools:
         return not person and self.purged(text)
 
 
-class Run(Protocol):
-    """One step of the pipeline."""
-
-    async def __call__(self, tools: Tools, plan: Plan, /) -> Plan:
-        """Return a fuller plan."""
-
-
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One named step.
@@ -104,8 +100,60 @@ class Stage:
     """
 
     name: str
-    run: Run
-    version: Callable[[Tools], str]
+    run: Callable[[Tools, Plan], Awaitable[Plan]]
+    version: Callable[[Tools], str] = lambda tools: "1"  # noqa: ARG005 - most never change
     journaled: tuple[str, ...] = ()
     paid: Callable[[Tools], bool] = lambda tools: False  # noqa: ARG005 - most stages cost nothing
     after: str = ""
+
+
+def _packed(vectors: Vectors | None) -> list[Any] | None:
+    if vectors is None:
+        return None
+    return [list(vectors.shape), base64.b64encode(vectors.astype("<f4").tobytes()).decode()]
+
+
+def _unpacked(saved: list[Any] | None) -> Vectors | None:
+    if saved is None:
+        return None
+    shape, text = saved
+    return np.frombuffer(base64.b64decode(text), "<f4").reshape(shape).astype(np.float32)
+
+
+def _records(items: Sequence[Any]) -> list[dict[str, Any]]:
+    # dataclasses.asdict copies deeply, which took a twelfth of a drain; these records hold nothing deep.
+    return [{name: getattr(item, name) for name in item.__slots__} for item in items]
+
+
+def _fact(saved: dict[str, Any]) -> Fact:
+    ends = saved["ends"] if saved["ends"] is None else tuple((uid, rest) for uid, rest in saved["ends"])
+    return Fact(**saved | {"entities": tuple(saved["entities"]), "keywords": tuple(saved["keywords"]), "ends": ends})
+
+
+def _candidate(saved: dict[str, Any]) -> Candidate:
+    return Candidate(**saved | {"entities": tuple(saved["entities"])})
+
+
+# Field -> (to JSON, from JSON).
+_FIELDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "facts": (_records, lambda saved: tuple(map(_fact, saved))),
+    "local": (_packed, _unpacked),
+    "vectors": (_packed, _unpacked),
+    "candidates": (
+        lambda found: [_records(some) for some in found],
+        lambda saved: tuple(tuple(map(_candidate, some)) for some in saved),
+    ),
+    "verdicts": (_records, lambda saved: tuple(Verdict(**item) for item in saved)),
+    "models": (list, lambda saved: tuple((stage, names) for stage, names in saved)),
+    "causes": (_records, lambda saved: tuple(Cause(**item) for item in saved)),
+}
+
+
+def encode(plan: Plan, fields: Sequence[str]) -> str:
+    """Write some fields of `plan`."""
+    return json.dumps({name: _FIELDS[name][0](getattr(plan, name)) for name in fields}, ensure_ascii=False)
+
+
+def decode(plan: Plan, text: str) -> Plan:
+    """Return `plan` with the fields that `encode` wrote."""
+    return replace(plan, **{name: _FIELDS[name][1](saved) for name, saved in json.loads(text).items()})

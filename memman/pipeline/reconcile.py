@@ -15,13 +15,11 @@ from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request,
 from memman.model.uid import memory_uid
 from memman.model.vocabulary import NEWER
 from memman.pipeline.candidates import closest, find, in_flight, near
-from memman.pipeline.comparison import same
-from memman.pipeline.facts import ASKED_TEXT, MAX_TEXT
-from memman.pipeline.fidelity import faithful
+from memman.pipeline.comparison import faithful, same
 from memman.pipeline.known import known
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, itemized, prompt
-from memman.pipeline.replies import clean, lines, listed, number
+from memman.pipeline.replies import ASKED_TEXT, MAX_TEXT, clean, lines, listed, number
 
 # What one note may do to the store, whatever the model says.
 MAX_UPDATES = 3
@@ -81,13 +79,12 @@ def version(tools: Tools) -> str:
 
 
 async def reconcile(tools: Tools, plan: Plan) -> Plan:
-    """Find every fact's candidates, but for what is held back, and ask about the near ones in one call."""
+    """Find what each fact may bear on, and ask what it replaces, what is known already and what caused what."""
     if not plan.facts:
         return plan
     local = (await tools.local.embed([fact.text for fact in plan.facts])).vectors
-    if tools.judge:
-        # Remembered, and cheaper together.
-        await asyncio.to_thread(tools.judge.about, [fact.text for fact in plan.facts])
+    # Remembered, and cheaper together.
+    await asyncio.to_thread(tools.judge.about, [fact.text for fact in plan.facts])
     stored = [
         () if fact.held else find(tools, plan.note, fact, vector)
         for fact, vector in zip(plan.facts, local, strict=True)
@@ -115,7 +112,7 @@ def _told(tools: Tools, plan: Plan) -> tuple[Verdict, ...]:
             if (text := rows.get(uid)) is None or same(fact.text, text):
                 continue
             pairs = [(text, fact.text), (fact.text, text)]
-            bears = tools.judge is None or min(one.apart for one in tools.judge.relations(pairs)) <= STRANGE
+            bears = min(one.apart for one in tools.judge.relations(pairs)) <= STRANGE
             sound = bears and (not rest or (faithful(rest, text) and not same(rest, text)))
             found.append(Verdict(n, "UPDATE" if sound else "MAYBE", uid, _TOLD, rest if sound else ""))
     return tuple(found)
@@ -160,9 +157,7 @@ async def by_builtin(tools: Tools, plan: Plan) -> tuple[Verdict, ...]:
 
 
 async def _bearing(tools: Tools, request: Request) -> bool:
-    """Whether the judge finds that a fact may bear on a memory it is near to; without a judge any may."""
-    if tools.judge is None:
-        return True
+    """Whether the judge finds that a fact may bear on a memory it is near to."""
     judged = await asyncio.to_thread(tools.judge.compared, groups(request.payload), BEARS)
     return any(max(one.ends, one.same) >= BEARING for relations in judged for one in relations)
 

@@ -9,7 +9,7 @@ from memman.belief import BEYOND, allowed, trusted
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, THERE, calls, same
 from memman.llm.builtin.markdown import blocks
 from memman.model.records import Fact, Note, Scope
-from memman.pipeline.deobfuscate import plain
+from memman.pipeline.injection import plain
 from memman.pipeline.plan import Tools
 from memman.pipeline.trust import source
 from memman.store.filters import Filters
@@ -71,7 +71,7 @@ async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact,
         found = [said if allowed(source(note, fact), BEYOND) else others for fact in facts]
     else:
         texts = [fact.text for fact in facts]
-        bands = await asyncio.to_thread(tools.judge.personal, texts) if tools.judge else [1] * len(texts)
+        bands = await asyncio.to_thread(tools.judge.personal, texts)
         found = [
             _found(source(note, fact), named(fact.text) or _SCOPES[fact.scope][band])
             for fact, band in zip(facts, bands, strict=True)
@@ -119,7 +119,7 @@ def _telling(tools: Tools, name: re.Match[str]) -> bool:
     """Whether a word is no common one: it is marked as a repository or as code, or the judge has to spell it."""
     word = name["name"]
     marked = name["tick"] or name["repo"] or not word.isalpha()
-    return len(word) >= _SHORTEST and bool(marked or (tools.judge and not tools.judge.reads_whole(word)))
+    return len(word) >= _SHORTEST and bool(marked or not tools.judge.reads_whole(word))
 
 
 def asked(note: Note) -> str:

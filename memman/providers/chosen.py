@@ -1,18 +1,15 @@
-"""What the settings choose: which model and embedder, what answers in their place, and what a day may cost."""
+"""What the settings choose: which model and embedder, and what a day may cost."""
 
 from typing import TYPE_CHECKING
 
 from memman.config.env import Settings
-from memman.config.keys import BUILTIN_LAST, host, in_local_network
-from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS, TELLS_COST, Provider
+from memman.config.keys import host, in_local_network
+from memman.config.providers import AGENTS, AUTO, EMBEDDERS, LLMS, TELLS_COST, Provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from memman.providers.meter import Budget
-
-# What a provider's name begins with, in the ledger and for people, where it answers in place of another.
-_FALLBACK = "fallback "
 
 
 def llm_provider(settings: Settings) -> str:
@@ -36,14 +33,14 @@ def llm_in_force(settings: Settings) -> dict[str, str]:
     """Say which provider, models and endpoint the settings mean."""
     provider = llm_provider(settings)
     if provider == "builtin":
-        model = "structure" if settings["MEMMAN_JUDGE"] == "off" else "judge"
-        return {"provider": provider, "fast": model, "slow": model, "endpoint": ""}
-    endpoint, fast, slow = _usual(provider) or ("", _small(provider), _small(provider))
+        return {"provider": provider, "fast": "judge", "slow": "judge", "endpoint": ""}
+    row, small = LLMS.get(provider, Provider("")), _small(provider)
+    fast, slow = (row.models[0], row.models[-1]) if row.by_http else (small, small)
     return {
         "provider": provider,
         "fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast,
         "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow,
-        "endpoint": settings["MEMMAN_LLM_ENDPOINT"] or endpoint,
+        "endpoint": settings["MEMMAN_LLM_ENDPOINT"] or row.endpoint,
     }
 
 
@@ -57,7 +54,6 @@ _OF_PROVIDER = (
 # How the settings of a purpose begin, who serves it, and which setting names the provider.
 _PURPOSES = (
     ("MEMMAN_LLM", LLMS, "MEMMAN_LLM_PROVIDER"),
-    ("MEMMAN_LLM_FALLBACK", LLMS, "MEMMAN_LLM_FALLBACK"),
     ("MEMMAN_EMBED", EMBEDDERS, "MEMMAN_EMBED_PROVIDER"),
 )
 
@@ -89,46 +85,15 @@ def _keys(before: Settings, said: "Mapping[str, str | None]") -> "Iterator[str]"
 
 def _address(settings: Settings, purpose: str, rows: "Mapping[str, Provider]", provider: str) -> str:
     """Return the host that is asked for a purpose, '' for none."""
-    named = llm_provider(settings) if purpose == "MEMMAN_LLM" else settings[provider].removesuffix(BUILTIN_LAST)
+    named = llm_provider(settings) if purpose == "MEMMAN_LLM" else settings[provider]
     row = rows.get(named, Provider(""))
     return host(settings[f"{purpose}_ENDPOINT"] or row.endpoint) if row.by_http else ""
-
-
-def _usual(provider: str) -> tuple[str, str, str] | None:
-    """Return endpoint, small and large model of what is asked by HTTP, else None."""
-    row = LLMS.get(provider)
-    return (row.endpoint, row.models[0], row.models[-1]) if row and row.by_http else None
 
 
 def _small(agent: str) -> str:
     from memman.llm.agent.clients import CLIENTS
 
     return CLIENTS[agent].model or "default" if agent in CLIENTS else "of each agent"
-
-
-def _as_fallback(provider: str) -> str:
-    return _FALLBACK + provider
-
-
-def without_role(provider: str) -> str:
-    """Return a provider's name without what marks it as the fallback."""
-    return provider.removeprefix(_FALLBACK)
-
-
-def fallback_in_force(settings: Settings) -> dict[str, str]:
-    """Say the same of the provider that stands in for the first, if there is one."""
-    provider = settings["MEMMAN_LLM_FALLBACK"].removesuffix(BUILTIN_LAST)
-    first = llm_provider(settings)
-    if provider not in FALLBACKS or first == "builtin" or (first == provider and first in AGENTS):
-        return {}
-    endpoint, fast, slow = _usual(provider) or ("", _small(provider), _small(provider))
-    named = settings["MEMMAN_LLM_FALLBACK_MODEL"]
-    return {
-        "provider": _as_fallback(provider),
-        "fast": named or fast,
-        "slow": named or slow,
-        "endpoint": settings["MEMMAN_LLM_FALLBACK_ENDPOINT"] or endpoint,
-    }
 
 
 def in_force(settings: Settings) -> dict[str, dict[str, str]]:
@@ -142,7 +107,6 @@ def in_force(settings: Settings) -> dict[str, dict[str, str]]:
         model, endpoint = settings["MEMMAN_EMBED_MODEL"] or model, settings["MEMMAN_EMBED_ENDPOINT"] or endpoint
     return {
         "llm": llm_in_force(settings),
-        "fallback": fallback_in_force(settings),
         "embed": {"provider": vectors, "model": model, "endpoint": endpoint},
     }
 
@@ -168,31 +132,30 @@ def agent_budgets(settings: Settings) -> "tuple[Budget, Budget]":
     said = Budget(settings.number("MEMMAN_BUDGET_USD"), _whole(settings, "TOKENS"), _whole(settings, "CALLS"))
     tokens = OF_AGENTS.tokens if said.tokens is None else None
     calls = OF_AGENTS.calls if said.calls is None else None
-    return said, Budget(tokens=tokens, calls=calls, of=(*AGENTS, *map(_as_fallback, AGENTS)))
+    return said, Budget(tokens=tokens, calls=calls, of=AGENTS)
 
 
-def said_budget(settings: Settings, family: str) -> "Budget":
-    """Return what a day may cost of what is no agent's, `fallback` or `embed`: only what the settings say."""
+def embed_budget(settings: Settings) -> "Budget":
+    """Return what a day of the embedder may cost: only what the settings say."""
     from memman.providers.meter import Budget
 
     dollars, tokens = settings.number("MEMMAN_BUDGET_USD"), _whole(settings, "TOKENS")
-    return Budget(dollars, tokens, unpriced=unpriced(settings).get(family, ""))
+    return Budget(dollars, tokens, unpriced=unpriced(settings).get("embed", ""))
 
 
 def unpriced(settings: Settings) -> dict[str, str]:
-    """Say why calls of `llm`, `fallback` and `embed`, of unknown price, are refused under a budget in dollars."""
+    """Say why calls of `llm` and `embed`, of unknown price, are refused under a budget in dollars."""
     if settings.number("MEMMAN_BUDGET_USD") is None:
         return {}
-    prices = {"llm": "MEMMAN_LLM_PRICE", "fallback": "", "embed": "MEMMAN_EMBED_PRICE"}
     found = {}
     for family, record in in_force(settings).items():
-        price, at = prices[family], host(record.get("endpoint", ""))
-        free = at == TELLS_COST or (in_local_network(at) and (family == "fallback" or record["provider"] == "ollama"))
-        if at and not free and not (price and settings[price]):
-            known = f"set {price} ({'0,0' if family == 'llm' else '0'} if they are free), or " if price else "set "
+        price, at = f"MEMMAN_{family.upper()}_PRICE", host(record["endpoint"])
+        free = at == TELLS_COST or (in_local_network(at) and record["provider"] == "ollama")
+        if at and not free and not settings[price]:
             found[family] = (
                 f"{record['provider']} is not asked: MEMMAN_BUDGET_USD is set, and the price of its calls is unknown; "
-                f"{known}MEMMAN_BUDGET_TOKENS in place of MEMMAN_BUDGET_USD"
+                f"set {price} ({'0,0' if family == 'llm' else '0'} if they are free), or "
+                "MEMMAN_BUDGET_TOKENS in place of MEMMAN_BUDGET_USD"
             )
     return found
 

@@ -18,35 +18,6 @@ from memman.queue.ledger import Ledger
 KEPT = 2048
 
 
-class CachedEmbedder:
-    """Wraps `inner`, keeping the vectors of the `kept` texts used last."""
-
-    def __init__(self, inner: Embedder, kept: int = KEPT) -> None:
-        self.fingerprint = inner.fingerprint
-        self._inner = inner
-        self._cache: LRUCache[str, Vectors] = LRUCache(kept)
-
-    async def embed(self, texts: Sequence[str]) -> Embedding:
-        """Embed `texts`, asking `inner` only for those not remembered, each once. Raises what it raises."""
-        known = {text: row for text in texts if (row := self._cache.get(text)) is not None}
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
-        usage = Usage(cost=0.0)
-        if missing:
-            fresh = await self._inner.embed(missing)
-            usage = fresh.usage
-            self.fingerprint = self._inner.fingerprint
-            # Copies, so that a remembered row does not keep its whole batch alive.
-            new = {text: row.copy() for text, row in zip(missing, fresh.vectors, strict=True)}
-            self._cache.update(new)
-            known |= new
-        empty = np.empty((0, self.fingerprint.dimension), np.float32)
-        return Embedding(np.stack([known[text] for text in texts]) if texts else empty, usage)
-
-    async def close(self) -> None:
-        """Release connections."""
-        await self._inner.close()
-
-
 @dataclass(frozen=True, slots=True)
 class Budget:
     """What a day may cost, None for no limit, of providers `of`; `unpriced` says why dollars cannot be counted."""
@@ -103,10 +74,11 @@ class MeteredLLM(Wrapper):
 
 
 class MeteredEmbedder:
-    """An embedder whose calls are counted and bounded."""
+    """An embedder whose calls are counted and bounded, without a `ledger` not at all; the texts used last are kept."""
 
-    def __init__(self, inner: Embedder, ledger: Ledger, budget: Budget) -> None:
+    def __init__(self, inner: Embedder, ledger: Ledger | None, budget: Budget, kept: int = KEPT) -> None:
         self.inner, self.ledger, self.budget = inner, ledger, budget
+        self._cache: LRUCache[str, Vectors] = LRUCache(kept)
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -114,12 +86,28 @@ class MeteredEmbedder:
         return self.inner.fingerprint
 
     async def embed(self, texts: Sequence[str]) -> Embedding:
-        """Embed, or raise BudgetSpent or ProviderMisconfigured before anything is spent."""
-        self.budget.check(self.ledger)
-        embedding = await self.inner.embed(texts)
-        self.ledger.enter("embed", self.fingerprint.provider, self.fingerprint.model, embedding.usage)
-        return embedding
+        """Embed `texts`, each once. Raises BudgetSpent or ProviderMisconfigured before anything is spent."""
+        known = {text: row for text in texts if (row := self._cache.get(text)) is not None}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        usage = Usage(cost=0.0)
+        if missing:
+            fresh = await self._asked(missing)
+            usage = fresh.usage
+            # Copies, so that a remembered row does not keep its whole batch alive.
+            new = {text: row.copy() for text, row in zip(missing, fresh.vectors, strict=True)}
+            self._cache.update(new)
+            known |= new
+        empty = np.empty((0, self.fingerprint.dimension), np.float32)
+        return Embedding(np.stack([known[text] for text in texts]) if texts else empty, usage)
 
     async def close(self) -> None:
         """Release connections."""
         await self.inner.close()
+
+    async def _asked(self, texts: Sequence[str]) -> Embedding:
+        if self.ledger is None:
+            return await self.inner.embed(texts)
+        self.budget.check(self.ledger)
+        embedding = await self.inner.embed(texts)
+        self.ledger.enter("embed", self.fingerprint.provider, self.fingerprint.model, embedding.usage)
+        return embedding

@@ -1,22 +1,26 @@
-"""The providers of one command or one drain, made when first needed and closed together."""
+"""How providers are built, and those of one command or one drain, made when first needed and closed together."""
 
 import asyncio
 import os
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from memman.config.env import Settings, env_path
-from memman.config.keys import host, in_local_network
-from memman.providers import build, chosen
+from memman.config.places import data_dir
+from memman.config.providers import AGENTS, AUTO, EMBEDDERS, LLMS, Provider
+from memman.model.vocabulary import BUILTIN
+from memman.providers import chosen
+from memman.providers.chosen import by_agent, llm_in_force, llm_provider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from memman.embed import Embedder, LocalEmbedder
     from memman.http import Http
     from memman.judge.judge import Judge
     from memman.llm import LLM
     from memman.llm.builtin import BuiltinLLM
-    from memman.providers.meter import Budget, MeteredLLM
     from memman.queue.ledger import Ledger
     from memman.queue.notes import Queue
 
@@ -25,7 +29,7 @@ class Providers:
     """Models and embedders as the settings of a data folder choose them.
 
     Calls are counted in `ledger`, and without one not at all. With a `queue` the model is asked as a drain asks it:
-    what fails is remembered there, and another answers in its place.
+    what fails is remembered there, and the built-in one answers in its place.
     """
 
     def __init__(
@@ -62,11 +66,14 @@ class Providers:
     def builtin(self) -> "BuiltinLLM":
         """Return the built-in model."""
         if self._builtin is None:
-            self._builtin = build.builtin_llm(self.settings)
+            from memman.judge.judge import Judge
+            from memman.llm.builtin import BuiltinLLM
+
+            self._builtin = BuiltinLLM(Judge())
         return self._builtin
 
-    def judge(self) -> "Judge | None":
-        """Return the trained judge, or None if the settings turn it off."""
+    def judge(self) -> "Judge":
+        """Return the trained judge."""
         return self.builtin().judge
 
     def local(self) -> "LocalEmbedder":
@@ -110,72 +117,99 @@ class Providers:
         if chosen.llm_provider(self.settings) == "builtin":
             return self.builtin()
         if self.ledger is None:
-            return build.llm(self.settings, self.http)
-        return self._agents() if chosen.by_agent(self.settings) else self._by_http()
+            return llm(self.settings, self.http)
+        if not chosen.by_agent(self.settings):
+            return self._asked(llm(self.settings, self.http), self.ledger)
+        turn, ledger = asyncio.Lock(), self.ledger
+        return agent_llm(self.settings, lambda agent: self._asked(agent, ledger, turn))
 
-    def _by_http(self) -> "LLM":
-        """Return models behind HTTP, in order: within the budget, about as many notes at once as the settings say."""
-        from memman.llm.batch import Batched
+    def _asked(self, model: "LLM", ledger: "Ledger", turn: asyncio.Lock | None = None) -> "LLM":
+        """Return a model within the budget, asked about several notes at once, and in a drain guarded.
 
-        first: LLM = self._metered(build.llm(self.settings, self.http), chosen.budget(self.settings))
-        most = int(self.settings["MEMMAN_LLM_BATCH"] or 1)
-        first = Batched(first, most) if most > 1 else first
-        if self.queue is None:
-            return first
-        last = self.settings["MEMMAN_LLM_FALLBACK"].endswith("builtin")
-        return self._first_of([first, *self._fallback()], self.queue, last=last)
-
-    def _agents(self) -> "LLM":
-        """Return the user's agent, or all of them, one call at a time; where one fails, another answers."""
-        turn, others, queue = asyncio.Lock(), self._fallback() if self.queue else [], self.queue
-
-        def asked(agent: "LLM") -> "LLM":
-            first = self._agent(agent, turn)
-            return self._first_of([first, *others], queue, last=True) if queue else first
-
-        return build.agent_llm(self.settings, asked)
-
-    def _agent(self, agent: "LLM", turn: asyncio.Lock) -> "LLM":
-        """Return an agent asked about several notes at once, and in a drain left alone once it has failed."""
+        Agents are asked one call at a time, in `turn`.
+        """
         from memman.llm.batch import MOST, Batched
-        from memman.providers.breaker import CircuitBreaker
-
-        metered = self._metered(agent, *chosen.agent_budgets(self.settings), turn=turn)
-        several = Batched(metered, int(self.settings["MEMMAN_LLM_BATCH"] or MOST))
-        return CircuitBreaker(several, self.queue, self.tell) if self.queue else several
-
-    def _first_of(self, models: "list[LLM]", queue: "Queue", *, last: bool) -> "LLM":
-        from memman.providers.fitness import Fitness
-        from memman.providers.relay import Relay
-
-        return Relay(models, self.builtin(), Fitness(queue, self.tell), last=last)
-
-    def _fallback(self) -> "list[LLM]":
-        """Return the model that answers in place of the first, if the settings name one."""
-        from memman.providers.meter import Budget
-
-        second = build.fallback_llm(self.settings, self.http)
-        if second is None:
-            return []
-        record = chosen.fallback_in_force(self.settings)
-        if not record["endpoint"]:
-            return [self._agent(second, asyncio.Lock())]
-        # What the local network answers costs nothing.
-        free = in_local_network(host(record["endpoint"]))
-        return [self._metered(second, Budget() if free else chosen.said_budget(self.settings, "fallback"))]
-
-    def _metered(self, model: "LLM", *bounds: "Budget", turn: asyncio.Lock | None = None) -> "MeteredLLM":
+        from memman.providers.guard import Guard
         from memman.providers.meter import MeteredLLM
 
-        assert self.ledger is not None, "only what is accounted for is metered"  # noqa: S101 - our own contract
-        return MeteredLLM(model, self.ledger, *bounds, turn=turn)
+        bounds = chosen.agent_budgets(self.settings) if turn else (chosen.budget(self.settings),)
+        most = int(self.settings["MEMMAN_LLM_BATCH"] or (MOST if turn else 1))
+        asked: LLM = MeteredLLM(model, ledger, *bounds, turn=turn)
+        asked = Batched(asked, most) if most > 1 else asked
+        if self.queue is None:
+            return asked
+        last = bool(self.settings["MEMMAN_LLM_FALLBACK"])
+        return Guard(asked, self.builtin(), self.queue, self.tell, last=last, agent=turn is not None)
 
     def _metered_embedder(self, settings: Settings) -> "Embedder":
-        from memman.providers.meter import CachedEmbedder, MeteredEmbedder
+        from memman.providers.meter import MeteredEmbedder
 
-        vectors = build.embedder(settings, self.http, self.local())
+        vectors = embedder(settings, self.http, self.local())
         if vectors is self.local():
             return vectors
-        return CachedEmbedder(
-            MeteredEmbedder(vectors, self.ledger, chosen.said_budget(settings, "embed")) if self.ledger else vectors
-        )
+        return MeteredEmbedder(vectors, self.ledger, chosen.embed_budget(settings))
+
+
+def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
+    """Build the configured model, which is not the built-in one."""
+    if by_agent(settings):
+        return agent_llm(settings)
+    from memman.llm.remote import Price
+
+    record, price = llm_in_force(settings), settings["MEMMAN_LLM_PRICE"]
+    models = {role: record[role] for role in ("fast", "slow")}
+    costs = Price(*map(float, price.split(","))) if price else None
+    kind, key = adapter(LLMS[record["provider"]]), settings["MEMMAN_LLM_API_KEY"]
+    model: LLM = kind(http(), record["endpoint"], key, models, costs, provider=record["provider"])
+    return model
+
+
+def agent_llm(settings: Settings, wrapped: "Callable[[LLM], LLM]" = lambda agent: agent) -> "LLM":
+    """Build the user's own agent as the model; with `auto` one of them for each note. Each is `wrapped`."""
+    from memman.llm.agent.clients import CLIENTS
+    from memman.llm.agent.model import AgentModel, WhicheverAgent
+
+    def agent(name: str, models: dict[str, str], command: str = "") -> "LLM":
+        return wrapped(AgentModel(CLIENTS[name], f"{data_dir()}/agent/{name}", models, command))
+
+    provider = llm_provider(settings)
+    if provider == AUTO:
+        return WhicheverAgent({name: agent(name, {}) for name in AGENTS})
+    models = {"fast": settings["MEMMAN_LLM_MODEL_FAST"], "slow": settings["MEMMAN_LLM_MODEL_SLOW"]}
+    return agent(provider, models, settings["MEMMAN_LLM_COMMAND"])
+
+
+@contextmanager
+def builtin_embedder() -> "Iterator[LocalEmbedder]":
+    """Open the built-in embedder, for what needs no other and no settings."""
+    from memman.judge.embedder import BuiltinEmbedder
+
+    local = BuiltinEmbedder()
+    try:
+        yield local
+    finally:
+        asyncio.run(local.close())
+
+
+def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") -> "Embedder":
+    """Build the embedder that links and reconciles; `local` is the built-in one."""
+    provider = settings["MEMMAN_EMBED_PROVIDER"]
+    if provider == BUILTIN:
+        return local
+    row = EMBEDDERS[provider]
+    vectors: Embedder = adapter(row)(
+        http(),
+        provider,
+        settings["MEMMAN_EMBED_ENDPOINT"] or row.endpoint,
+        settings["MEMMAN_EMBED_API_KEY"],
+        settings["MEMMAN_EMBED_MODEL"] or row.models[0],
+        int(settings["MEMMAN_EMBED_DIMENSION"] or 0),
+        settings.number("MEMMAN_EMBED_PRICE"),
+    )
+    return vectors
+
+
+def adapter(row: Provider) -> Any:
+    """Return the class that speaks to a provider."""
+    module, _, name = row.adapter.partition(":")
+    return getattr(import_module(module), name)

@@ -14,13 +14,12 @@ LIMITED = 3600
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why, since when, how often and until when the model is not asked; `garbled` counts invalid answers."""
+    """Why, since when, how often and until when the model is not asked."""
 
     why: str = ""
     since: int = 0
     times: int = 0
     until: int = 0
-    garbled: int = 0
 
     @classmethod
     def load(cls, said: str) -> "Trouble":
@@ -35,7 +34,7 @@ class Trouble:
         """Return the trouble after one more time."""
         now, times = now_ms(), self.times + 1
         wait = LIMITED if limited else WAITS[min(times, len(WAITS)) - 1]
-        return Trouble(why, self.since or now, times, now + wait * 1000, self.garbled)
+        return Trouble(why, self.since or now, times, now + wait * 1000)
 
     @property
     def waiting(self) -> bool:

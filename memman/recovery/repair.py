@@ -22,7 +22,7 @@ from memman.config.schedule import refuse_stopped
 from memman.locks import drain_lock
 from memman.model.errors import CannotWrite, MemmanError, UnknownStore
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import BRANCH_OF, CONNECTED, REPLACED, REWRITTEN, SPREAD, UNDONE
+from memman.model.vocabulary import BRANCH_OF, CONNECTED, REPLACED, REWRITTEN, UNDONE
 from memman.queue.notes import Queue
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.schema import open_queue
@@ -55,7 +55,7 @@ _AT_ONCE, _LAST, _SHORTEST = 512, 100_000_000, 60
 
 _RECORD = ("id", "host", *Record._fields[1:], "sum")
 # Settings that follow from no record: what undos name, embedders' habits, which server or branch a store is.
-_KEYS = (SPREAD, REPLACED, UNDONE, CONNECTED, BRANCH_OF, REWRITTEN)
+_KEYS = (REPLACED, UNDONE, CONNECTED, BRANCH_OF, REWRITTEN)
 # What is in no record, since it concerns this machine alone, or tells what recall has learned; and what of it names
 # memories by row.
 _LOCAL: tuple[tuple[str, tuple[str, ...], str], ...] = (

@@ -110,7 +110,7 @@ async def merge(store: SqliteStore, data: str, name: str, tools: Tools, reach: C
         seen = record_log.known(db).get(record_log.host(store.db), 0)
         found = [*record_log.every(db)]
     new = [one for one in record_log.missing(store.db, found) if one.kind != "purged"]  # agreed to there
-    compared = dict.fromkeys((one.memory for one in new), seen) if tools.judge else {}
+    compared = dict.fromkeys((one.memory for one in new), seen)
     records = take(store, data, parent, new, compared, reach)
     replaced = await reconcile(store, tools, lambda: False)
     with closing(QueueView(data)) as queue:

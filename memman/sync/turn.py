@@ -18,9 +18,9 @@ from memman.config.synced import last_round, round_path, seen
 from memman.model.errors import BadConfig, UsageError
 from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
 from memman.pipeline.candidates import find
-from memman.pipeline.judged import JudgedVectors
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.reconcile import by_builtin
+from memman.pipeline.vectors import JudgedVectors
 from memman.queue.notes import Queue
 from memman.sqlite import LISTED
 from memman.store import MemoryRow
@@ -105,7 +105,7 @@ async def turn(
         found = Reading(store.db, name, folder, key).arrived()
         done.troubles += [one for one in found.troubles if one not in done.troubles]
         if found.records:
-            done.taken += take(store, data, name, found.records, found.seen if tools.judge else {}, reach)
+            done.taken += take(store, data, name, found.records, found.seen, reach)
             reach("sync:taken", None)
     done.retired = await reconcile(store, tools, stopping, AT_ONCE if patient else None)
     reach("sync:reconciled", None)
@@ -176,7 +176,7 @@ async def reconcile(store: SqliteStore, tools: Tools, stopping: Callable[[], boo
     What is left is gone on with the next time.
     """
     came: dict[str, int] = json.loads(store.reader.meta(COMPARED) or "{}")
-    if not came or tools.judge is None:
+    if not came:
         return 0
     sql = "SELECT memory, n FROM record WHERE host = ? AND kind = 'learned' AND n > ?"
     known = store.db.execute(sql, (record_log.OURS, min(came.values())))

@@ -1,23 +1,18 @@
 """Vectors for memories that lack some embedder's, batch by batch, under the drain lock."""
 
 import asyncio
-import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import astuple
 
 import apsw
-import numpy as np
 
 from memman.config.providers import EMBEDDERS
 from memman.embed import Embedder, LocalEmbedder, Vectors
 from memman.embed.codes import planes
 from memman.model.errors import Busy, CannotWrite, Refused, StoreError
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import BUILTIN, ENOUGH, FILLED, JUDGE, ON_MACHINE
-from memman.pipeline.context import embed
-from memman.pipeline.cosine_stats import CosineStats, key
-from memman.pipeline.embed import made_by
+from memman.model.vocabulary import BUILTIN, FILLED, JUDGE, ON_MACHINE
+from memman.pipeline.vectors import embed_in_context, made_by
 from memman.sqlite import TranslatedErrors
 from memman.store.sqlite import vectors
 from memman.store.sqlite.store import SqliteStore
@@ -26,8 +21,6 @@ from memman.store.sqlite.store import SqliteStore
 BATCH = 64
 # Memories that are given vectors at the end of one drain: five to ten seconds' work.
 AT_ONCE = 400
-# Memories that a new embedder's spread is first learned from: 780 pairs.
-_SAMPLED = 40
 
 
 async def fill(
@@ -53,13 +46,11 @@ async def fill(
         if isinstance(embedder, LocalEmbedder):
             embedder.vectors([text for _, text in rows])  # remembered, so that the transaction is short
             with store.unit() as unit:
-                embed(unit, embedder, store.cell, [memory for memory, _ in rows])
+                embed_in_context(unit, embedder, store.cell, [memory for memory, _ in rows])
             done += len(rows)
         else:
             done += await _embed(store, number, embedder, rows)
         progress(len(rows))
-    if done and fingerprint.provider != JUDGE:
-        learn(store, fingerprint, embedder)
     if fingerprint.provider in ON_MACHINE:
         _advance(store, number)
     return done
@@ -99,37 +90,16 @@ def resolved(db: apsw.Connection, fingerprint: Fingerprint) -> Fingerprint:
     return found[-1] if found else fingerprint
 
 
-def learn(store: SqliteStore, fingerprint: Fingerprint, embedder: Embedder) -> None:
-    """Measure how alike the store's memories are by an embedder that has made vectors but is new here."""
-    number = store.reader.embedder_id(fingerprint)
-    if number is None or CosineStats.of(store.reader, fingerprint).known:
-        return
-    total = store.reader.last()
-    some = range(1, total + 1, max(1, total // _SAMPLED))
-    if isinstance(embedder, LocalEmbedder):
-        rows = embedder.vectors(list(store.reader.texts(some).values()))
-    else:
-        rows = np.array(list(vectors.unpacked(store.db, number, some).values()))
-    rows = rows[rows.any(axis=-1)]
-    if len(rows) * (len(rows) - 1) // 2 < ENOUGH:
-        return
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    pairs = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
-    with store.unit() as unit:
-        unit.set_meta(key(fingerprint), json.dumps(astuple(CosineStats().with_samples(pairs.tolist()))))
-
-
-def discard(store: SqliteStore, fingerprint: Fingerprint, number: int, limit: int | None = None) -> None:
-    """Drop the vectors of an embedder and what was learned about it, up to `limit`, once recall is told."""
+def discard(store: SqliteStore, number: int, limit: int | None = None) -> None:
+    """Drop the vectors of an embedder, up to `limit`, once recall is told."""
     with store.unit() as unit:
         unit.set_meta(_mark(number), None)
     left = limit
     while left is None or left > 0:
         with store.unit() as unit:
             gone = vectors.drop(unit.db, number, BATCH)
-            if gone < BATCH:
-                unit.set_meta(key(fingerprint), None)
-                return
+        if gone < BATCH:
+            return
         left = None if left is None else left - gone
 
 
@@ -158,7 +128,7 @@ async def catch_up(
                     if lagging:
                         room -= max([await _next(store, made) for made in lagging])
                     else:
-                        discard(store, *old[0], BATCH)
+                        discard(store, old[0], BATCH)
                         room -= BATCH
                     tick()
                     await asyncio.sleep(0)
@@ -193,12 +163,12 @@ def _version(made: Fingerprint) -> tuple[str, int]:
     return f"{made.provider}/{name}", int(number) if number.isdecimal() else 0
 
 
-def _left_over(store: SqliteStore, makers: Iterable[Embedder]) -> list[tuple[Fingerprint, int]]:
+def _left_over(store: SqliteStore, makers: Iterable[Embedder]) -> list[int]:
     """Return whose vectors nobody searches: earlier versions of `makers`, and providers that memman no longer has."""
     made = {one.fingerprint for one in makers}
     kept = {*EMBEDDERS, JUDGE} - {one.provider for one in made}
     known = vectors.embedders(store.db).items()
-    return [(one, number) for one, number in known if one not in made and one.provider not in kept]
+    return [number for one, number in known if one not in made and one.provider not in kept]
 
 
 def behind(store: SqliteStore, fingerprint: Fingerprint) -> bool:

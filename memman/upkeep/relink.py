@@ -7,10 +7,10 @@ from itertools import groupby
 
 import numpy as np
 
-from memman.embed import LocalEmbedder, Vectors
+from memman.embed import Vectors
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import HIDDEN, JUDGE
-from memman.pipeline.link import LINKERS, Judged, Subject, connected, linker
+from memman.model.vocabulary import HIDDEN
+from memman.pipeline.link import LINKERS, Subject, connected, linker
 from memman.store.sqlite import linkers, vectors
 from memman.store.sqlite.past import PastReader
 from memman.store.sqlite.store import SqliteStore
@@ -34,22 +34,20 @@ class _Memory:
     entities: str
 
 
-def relink_unknown(store: SqliteStore, fingerprint: Fingerprint, local: LocalEmbedder, most: int) -> bool:
-    """Link the memories again whose edges nobody has made here; return whether more than `most` are left."""
+def relink_unknown(store: SqliteStore, judge: Fingerprint, most: int) -> bool:
+    """Link the memories whose edges nobody has made here, by a `judge`; return whether more than `most` are left."""
     done = 0
     for batch in _batches(store, linkers.unknown(store.db, store.reader.last())):
         if done >= most:
             return True
         with store.unit() as unit:
-            _relink(store, unit, batch, fingerprint, local)
+            _relink(store, unit, batch, judge)
         done += len(batch)
     return False
 
 
-def relink(
-    store: SqliteStore, fingerprint: Fingerprint, local: LocalEmbedder, progress: Callable[[int, int], None]
-) -> int:
-    """Link the memories of an open store again and index their words, batch by batch; return how many.
+def relink(store: SqliteStore, judge: Fingerprint, progress: Callable[[int, int], None]) -> int:
+    """Link the memories of an open store again, by a `judge`, and index their words, batch by batch; return how many.
 
     Where it is cut short, drains make the edges of the rest.
     """
@@ -58,22 +56,20 @@ def relink(
         unit.linked("", 1, total)
     for batch in _batches(store, [(1, total)]):
         with store.unit() as unit:
-            _relink(store, unit, batch, fingerprint, local)
+            _relink(store, unit, batch, judge)
             unit.index([memory.id for memory in batch])
         done += len(batch)
         progress(batch[-1].id, total)
     return done
 
 
-def _relink(
-    store: SqliteStore, unit: SqliteUnit, batch: Sequence[_Memory], fingerprint: Fingerprint, local: LocalEmbedder
-) -> None:
+def _relink(store: SqliteStore, unit: SqliteUnit, batch: Sequence[_Memory], judge: Fingerprint) -> None:
     """Link a batch again, and note by what, unless the judge has yet to read some of it."""
     for note in _notes(batch):
-        _relink_note(store, unit, note, fingerprint, local)
-    judge, ids = _judge(store), [memory.id for memory in batch]
-    read = judge is None or len(_found(store, ids, judge)) == len(ids)
-    unit.linked(linker(judge or fingerprint) if read else "", ids[0], ids[-1])
+        _relink_note(store, unit, note, judge)
+    ids = [memory.id for memory in batch]
+    read = len(_found(store, ids, judge)) == len(ids)
+    unit.linked(linker(judge) if read else "", ids[0], ids[-1])
 
 
 def _batches(store: SqliteStore, runs: Iterable[tuple[int, int]]) -> Iterator[list[_Memory]]:
@@ -100,9 +96,7 @@ def _notes(batch: Sequence[_Memory]) -> Iterator[list[_Memory]]:
             yield note
 
 
-def _relink_note(
-    store: SqliteStore, unit: SqliteUnit, note: Sequence[_Memory], fingerprint: Fingerprint, local: LocalEmbedder
-) -> None:
+def _relink_note(store: SqliteStore, unit: SqliteUnit, note: Sequence[_Memory], judge: Fingerprint) -> None:
     """Link the memories of one note to those before them, as when they came in."""
     ids = tuple(memory.id for memory in note)
     subject = Subject(
@@ -111,41 +105,21 @@ def _relink_note(
         ends=ids,
         texts=tuple(memory.text for memory in note),
         entities=tuple(tuple(json.loads(memory.entities)) for memory in note),
-        fingerprint=fingerprint,
-        vectors=_vectors(store, note, fingerprint, local),
-        local=local if fingerprint == local.fingerprint else None,
-        judged=judged(store, ids),
+        judge=judge,
+        about=_about(store, ids, judge),
     )
     for memory in ids:
         unit.unlink(tuple(LINKERS), memory)
     unit.link(connected(PastReader(store.reader, ids[0], note[0].recorded_at), subject))
 
 
-def _vectors(store: SqliteStore, note: Sequence[_Memory], fingerprint: Fingerprint, local: LocalEmbedder) -> Vectors:
-    """Return the vectors of each memory's own text: those of the built-in embedder are stored with their context."""
-    if fingerprint == local.fingerprint:
-        return local.vectors([memory.text for memory in note])
-    return _stored(store, [memory.id for memory in note], fingerprint)
-
-
-def judged(store: SqliteStore, ids: Sequence[int]) -> Judged | None:
-    """Return what the judge has made of memories, None in a store that it has not read."""
-    made = _judge(store)
-    return Judged(made, _stored(store, ids, made)) if made else None
-
-
-def _judge(store: SqliteStore) -> Fingerprint | None:
-    """Return the newest judge of whom there are vectors."""
-    made = [fingerprint for fingerprint in vectors.embedders(store.db) if fingerprint.provider == JUDGE]
-    return made[-1] if made else None
-
-
-def _stored(store: SqliteStore, ids: Sequence[int], fingerprint: Fingerprint) -> Vectors:
-    stored = _found(store, ids, fingerprint)
-    nothing = np.zeros(fingerprint.dimension, np.float32)
+def _about(store: SqliteStore, ids: Sequence[int], judge: Fingerprint) -> Vectors:
+    """Return the vectors that a judge has made of memories, a zero row for one that it has not read."""
+    stored = _found(store, ids, judge)
+    nothing = np.zeros(judge.dimension, np.float32)
     return np.stack([stored.get(memory, nothing) for memory in ids])
 
 
-def _found(store: SqliteStore, ids: Sequence[int], fingerprint: Fingerprint) -> dict[int, Vectors]:
-    number = store.reader.embedder_id(fingerprint)
+def _found(store: SqliteStore, ids: Sequence[int], judge: Fingerprint) -> dict[int, Vectors]:
+    number = store.reader.embedder_id(judge)
     return vectors.unpacked(store.db, number, ids) if number is not None else {}

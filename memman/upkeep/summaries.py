@@ -13,7 +13,7 @@ from memman.llm import LLM
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Request
 from memman.model.text import day
-from memman.pipeline.fidelity import faithful
+from memman.pipeline.comparison import faithful
 from memman.pipeline.prompts import itemized, prompt
 from memman.pipeline.replies import clean, listed
 from memman.recall.hit import Hit

@@ -286,7 +286,6 @@ def test_whatever_is_killed_at_random_moments_nothing_is_lost_or_doubled(box, ki
 def test_killed_before_any_statement_nothing_acknowledged_is_lost(box, rounds, kept, tmp_path):
     """A remember that has printed an id has queued its note; of a drain's notes each is stored once by the next."""
     kills, step, out = 0, rounds(40, 1), tmp_path / "out"
-    box.environ["MEMMAN_JUDGE"] = "off"
     with Nursery(box.environ) as nursery:
 
         def struck(statement, *args):

@@ -23,7 +23,7 @@ from memman.model.payload import Payload, parsed, quoted
 from memman.model.terms import index_terms, match_any, query_terms, respelled, stems, words
 from memman.model.text import clean
 from memman.pipeline import replies
-from memman.pipeline.speech import LONGEST, own
+from memman.pipeline.heard import LONGEST, own
 from memman.recall.moments import resolve
 from memman.secrets.leaks import leaks
 from memman.secrets.matcher import redact

@@ -7,7 +7,7 @@ from memman.embed.static import StaticTable
 from memman.judge.embedder import BuiltinEmbedder
 from memman.model.records import Draft, Edge, Fact
 from memman.model.uid import memory_uid, new_uid
-from memman.pipeline.context import index
+from memman.pipeline.vectors import index
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
 from tests.support.stores import search

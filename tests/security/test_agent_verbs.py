@@ -27,8 +27,6 @@ OUTWARD = (
     ("MEMMAN_LLM_API_KEY", "sk-of-somebody-else-0123456789"),
     ("MEMMAN_LLM_PROVIDER", "claude-code"),
     ("MEMMAN_LLM_COMMAND", "/opt/anything"),
-    ("MEMMAN_LLM_FALLBACK", "openai,builtin"),
-    ("MEMMAN_LLM_FALLBACK_ENDPOINT", "https://elsewhere.example/v1"),
     ("MEMMAN_EMBED_PROVIDER", "voyage"),
 )
 
@@ -236,12 +234,7 @@ def test_every_key_of_a_provider_says_where_text_goes():
     """Only a person sets provider, endpoint, key and program of each family, the proxy and the certificates."""
     parts = ("PROVIDER", "ENDPOINT", "API_KEY")
     wanted = [f"MEMMAN_{family}_{part}" for family in ("LLM", "EMBED") for part in parts]
-    wanted[3:3] = [
-        "MEMMAN_LLM_COMMAND",
-        "MEMMAN_LLM_FALLBACK",
-        "MEMMAN_LLM_FALLBACK_ENDPOINT",
-        "MEMMAN_LLM_FALLBACK_API_KEY",
-    ]
+    wanted[3:3] = ["MEMMAN_LLM_COMMAND"]
     wanted += ["MEMMAN_STORE_DSN", "MEMMAN_HTTPS_PROXY", "MEMMAN_SSL_CERT_FILE"]
     assert [key.name for key in KEYS.values() if key.outward("x")] == wanted
 

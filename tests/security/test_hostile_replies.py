@@ -14,8 +14,8 @@ from memman.model.text import questions, without_questions
 from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.capture import MAX_FACTS as MAX_OF_TURN
 from memman.pipeline.extract import MAX_FACTS
-from memman.pipeline.facts import MAX_TEXT
 from memman.pipeline.reconcile import MAX_DELETES, MAX_MAYBES, MAX_UPDATES, _offered
+from memman.pipeline.replies import MAX_TEXT
 from tests.support.kinds import KINDS, over
 from tests.support.providers import DROP, OK, Act, ScriptedProvider
 

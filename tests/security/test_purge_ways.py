@@ -129,7 +129,9 @@ def test_what_was_extracted_before_a_purge_is_not_committed_after_it(box):
     async def run(agent):
         local, rules = BuiltinEmbedder(), BuiltinLLM(Judge())
         with closing(SqliteStore(str(box.store_path()))) as store:
-            tools = Tools(rules, rules, local, local, store.reader, now_ms, store=store, purged=PURGED.__eq__)
+            tools = Tools(
+                rules, rules, local, local, store.reader, now_ms, rules.judge, store=store, purged=PURGED.__eq__
+            )
             by = Provenance("user", agent)
             await commit(tools, Plan(Note(f"{agent:n<32}", "default", PURGED, 0, provenance=by), (Fact(PURGED),)))
         await local.close()

@@ -196,9 +196,9 @@ class Box:
         """Ask a store's database; one-column rows come as plain values."""
         return rows(self.store_path(name), sql, values)
 
-    def alter(self, sql: str, *values: object) -> None:
+    def alter(self, sql: str, *values: object, name: str = "default") -> None:
         """Change memories behind memman's back."""
-        store = SqliteStore(str(self.store_path()))
+        store = SqliteStore(str(self.store_path(name)))
         store.db.execute(sql, values)
         store.db.close()
 

@@ -2,7 +2,7 @@
 
 from memman.embed import LocalEmbedder
 from memman.model.vocabulary import BUILTIN, HIDDEN
-from memman.pipeline.context import embed
+from memman.pipeline.vectors import embed_in_context
 from memman.recall.hit import UNREAD, Hit
 from memman.store import MemoryRow
 from memman.store.sqlite.store import SqliteStore
@@ -39,5 +39,5 @@ def up_to_date(store: SqliteStore, embedder: LocalEmbedder) -> bool:
     )
     before = store.db.execute(vectors, (BUILTIN,)).fetchall()
     with store.unit() as unit:
-        embed(unit, embedder, store.cell, [memory for memory, _ in before])
+        embed_in_context(unit, embedder, store.cell, [memory for memory, _ in before])
     return bool(store.db.execute(vectors, (BUILTIN,)).fetchall() == before)

@@ -24,7 +24,7 @@ from memman.belief import LOW_TRUST
 from memman.clock import now_ms
 from memman.hot.recall import LIMIT
 from memman.hot.recall_session import found
-from memman.pipeline.deobfuscate import hidden, plain
+from memman.pipeline.injection import hidden, plain
 from memman.queue.append import append
 from memman.recall.render import lines
 from memman.store.filters import Filters

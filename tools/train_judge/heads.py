@@ -8,18 +8,33 @@ memman/judge/heads.json; with names of heads only these are fitted anew.
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from memman.judge.heads import BUCKETS, HEADS, PASTED, PERSONAL, SCRIPTS, STEERING, Chain, Head, gaps, letters, script
+from memman.judge.heads import (
+    BUCKETS,
+    GAPS,
+    HEADS,
+    PASTED,
+    PERSONAL,
+    SCRIPTS,
+    STEERING,
+    Chain,
+    Gaps,
+    Head,
+    gaps,
+    letters,
+    script,
+)
 from memman.judge.judge import FOLDER, Judge, surroundings
 from memman.llm.builtin.extract import extract
-from memman.pipeline.speech import own, passages
+from memman.pipeline.heard import own, passages
 
 HERE = Path(__file__).parent
 SEEN = HERE.parent.parent / "bench/data"
@@ -159,10 +174,43 @@ def unseen(lessons: Lessons, recipe: Recipe) -> Array:
     return found
 
 
+def counted(messages: Iterable[tuple[Sequence[bool], Gaps]]) -> Chain:
+    """Count in messages whether each passage is somebody else's, given the gaps between them."""
+    every: list[bool] = []
+    first: list[bool] = []
+    behind: dict[tuple[int, bool], list[bool]] = {(gap, before): [] for gap in GAPS for before in (False, True)}
+    for theirs, between in messages:
+        every += theirs
+        first.append(theirs[0])
+        for before, now, gap in zip(theirs, theirs[1:], between, strict=False):
+            behind[gap, before].append(now)
+    rows = tuple((_share(behind[gap, False]), _share(behind[gap, True])) for gap in GAPS)
+    return Chain(_share(every), _share(first), rows)
+
+
+def _share(answers: Sequence[bool]) -> float:
+    """Return the share of a yes, by Laplace's rule of succession."""
+    return round((sum(answers) + 1) / (len(answers) + 2), 4)
+
+
+def written(made: Head) -> dict[str, Any]:
+    """Return a head as it is written down: the weights of runs of letters as int8."""
+    grain = float(np.abs(made.letters).max() / 127)
+    levels = np.round(made.letters / (grain or 1)).astype(np.int8) if grain else np.zeros(0, np.int8)
+    return {
+        "bars": dict(made.bars),
+        "bias": round(made.bias, 4),
+        "chain": made.chain and asdict(made.chain),
+        "grain": grain,
+        "vectors": b64encode(made.vectors.astype("<f2").tobytes()).decode(),
+        "letters": b64encode(levels.tobytes()).decode(),
+    }
+
+
 def head(lessons: Lessons, recipe: Recipe) -> Head:
     """Fit a head to all lessons, its thresholds to what was found unseen, and print both."""
     found = unseen(lessons, recipe)
-    chain = Chain.counted(told for *_, told in _messages(lessons)) if lessons.messages else None
+    chain = counted(told for *_, told in _messages(lessons)) if lessons.messages else None
     for first, last, (_, between) in _messages(lessons) if chain else ():
         found[first:last] = chain.smoothed(found[first:last], between)
     written = np.array([script(text) if recipe.by_script else "" for text in lessons.texts])
@@ -359,7 +407,7 @@ def main() -> None:
     for name in asked.heads:
         print(name)
         recipe = RECIPES[name]
-        said["heads"][name] = head(recipe.lessons(judge), recipe).record()
+        said["heads"][name] = written(head(recipe.lessons(judge), recipe))
     asked.out.write_text(json.dumps(said, indent=1) + "\n")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from texts import DATA, KEPT_ASIDE, read_lines
 
-from memman.embed.wordpiece import words
+from memman.embed.bert import words
 from memman.judge.judge import RELATIONS, STATEMENT_KINDS
 from memman.llm.builtin.split import sentences
 

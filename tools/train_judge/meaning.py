@@ -9,8 +9,7 @@ from model import Judge
 from rows import batches, padded
 from torch import Tensor
 
-from memman.embed.bert import CLS, SEP
-from memman.embed.wordpiece import ids
+from memman.embed.bert import CLS, SEP, ids
 from memman.judge.judge import LONGEST_PAIR
 
 

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memman.judge.heads import HEADS
+from memman.judge.heads import ENOUGH, HEADS, LEAST, RETIREMENT, Retirement
 from memman.judge.judge import FOLDER, Judge
-from memman.judge.retirement import ENOUGH, LEAST, RETIREMENT, Retirement
 
 HERE = Path(__file__).parent
 SEEN = HERE.parent.parent / "bench/data"
@@ -127,7 +126,11 @@ def main() -> None:
     weights = fitted(shown, answers)
     made = Retirement(weights[:-1].astype(np.float32), round(float(weights[-1]), 4), (bars[0], bars[1]))
     path = Path(FOLDER) / HEADS
-    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {RETIREMENT: made.record()}, indent=1) + "\n")
+    weights = [round(float(one), 4) for one in made.weights]
+    kept = json.loads(path.read_text("utf-8")) | {
+        RETIREMENT: {"weights": weights, "bias": made.bias, "bars": made.bars}
+    }
+    path.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 def _surest(told: list[Said], pairs: list[Any], shares: Any) -> Mapping[str, Array]:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from memman.config.places import split_lines
-from memman.llm.remote import unbounded
-from memman.llm.text import outermost
+from memman.llm.agent.process import find
+from memman.llm.remote import outermost, unbounded
 from memman.model.objects import parsed
 from memman.model.records import Usage
 
@@ -275,3 +275,21 @@ CLIENTS = {
         ),
     )
 }
+
+
+# Calls that 150 turns of 20 sessions take, and tokens of their questions and answers (docs/adr/0052-conversations.md).
+CALLS, TOKENS = 21, 65_000
+
+
+def here() -> list[Client]:
+    """Return the agents whose programs are on this machine."""
+    return [client for client in CLIENTS.values() if find(client.program)]
+
+
+def sentence(client: Client) -> str:
+    """Say it for one agent."""
+    tokens = round((TOKENS + CALLS * client.tokens) / 10_000) * 10_000
+    return (
+        f"your own {client.program}, under its login: notes, and conversations that may leave something, go to"
+        f" {client.vendor}; 150 turns of 20 sessions take about {CALLS} calls and {tokens:,} tokens of your allowance"
+    )

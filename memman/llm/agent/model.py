@@ -1,14 +1,14 @@
-"""A coding agent behind the LLM protocol."""
+"""A coding agent behind the LLM protocol, or for each note the one that it came from."""
 
 from collections.abc import Mapping
 from contextlib import suppress
 from uuid import uuid4
 
 from memman.config.places import make_folder, split_lines, write_file
-from memman.llm.agent.clients import Client, Question, Said
-from memman.llm.agent.process import Ran, TimedOut, run
-from memman.llm.agent.program import find, search_path
-from memman.llm.text import outermost
+from memman.llm import LLM
+from memman.llm.agent.clients import CLIENTS, Client, Question, Said
+from memman.llm.agent.process import Ran, TimedOut, find, run, search_path
+from memman.llm.remote import outermost
 from memman.model.errors import BadReply, ProviderError, ProviderMisconfigured, ProviderUnavailable
 from memman.model.records import Reply, Request
 from memman.secrets import screened
@@ -45,10 +45,8 @@ class LimitReached(ProviderUnavailable):
 class AgentModel:
     """One agent as the model, in a `folder` of its own; `models` by role, `named` is its program."""
 
-    def __init__(
-        self, client: Client, folder: str, models: Mapping[str, str], named: str = "", provider: str = ""
-    ) -> None:
-        self.client, self.provider = client, provider or client.name
+    def __init__(self, client: Client, folder: str, models: Mapping[str, str], named: str = "") -> None:
+        self.client, self.provider = client, client.name
         self._folder, self._models, self._named = folder, models, named
 
     def model(self, role: str) -> str:
@@ -130,3 +128,29 @@ def _quotes(words: str, user: str) -> bool:
 def _spent(error: ProviderError, said: Said) -> ProviderError:
     error.usage = said.usage
     return error
+
+
+class WhicheverAgent:
+    """Asks the agent that a note came from; about one from elsewhere the first agent that is here."""
+
+    provider = "auto"
+
+    def __init__(self, agents: Mapping[str, LLM]) -> None:
+        self._agents = agents
+
+    def model(self, role: str) -> str:  # noqa: ARG002 - each agent has its own
+        """Say that each note has its own."""
+        return "of each agent"
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer `request`. Raises what that agent does."""
+        own = self._agents.get(request.note.provenance.agent) if request.note else None
+        agent = own or next((one for name, one in self._agents.items() if find(CLIENTS[name].program)), None)
+        if agent is None:
+            raise ProviderMisconfigured(f"auto: none of {', '.join(self._agents)} is installed")
+        return await agent.complete(request)
+
+    async def close(self) -> None:
+        """Let go of all of them."""
+        for agent in self._agents.values():
+            await agent.close()

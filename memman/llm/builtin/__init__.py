@@ -24,7 +24,7 @@ Payload = Mapping[str, Any]
 class _Task:
     """How a question is answered, and which texts and statements the judge will be asked about for it."""
 
-    answer: Callable[[Payload, Judge | None], dict[str, Any]]
+    answer: Callable[[Payload, Judge], dict[str, Any]]
     texts: Callable[[Payload], list[str]] = lambda _: []
     groups: Callable[[Payload], list[reconcile.Group]] = lambda _: []
 
@@ -46,11 +46,11 @@ class _Asked:
 
 
 class BuiltinLLM:
-    """Answers by the payload; without a `judge` it keeps every note, nothing of turns, and retires nothing."""
+    """Answers by the payload."""
 
     provider = "builtin"
 
-    def __init__(self, judge: Judge | None) -> None:
+    def __init__(self, judge: Judge) -> None:
         self.judge = judge
         self._waiting: deque[_Asked] = deque()
         self._threads = ThreadPoolExecutor(THREADS, "judge")
@@ -58,7 +58,7 @@ class BuiltinLLM:
 
     def model(self, role: str) -> str:  # noqa: ARG002 - one judge serves every role
         """Name the judge's weights."""
-        return self.judge.name if self.judge else "structure"
+        return self.judge.name
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`, task by task."""
@@ -81,13 +81,12 @@ class BuiltinLLM:
     def _answer_some(self) -> None:
         """Answer what has waited longest; nothing may be left, where another thread was faster."""
         mine = [asked for asked in self._next() if asked.answer.set_running_or_notify_cancel()]
-        if self.judge:
-            with suppress(Exception):  # raised again for the one whose fault it is
-                self.judge.read([text for asked in mine for text in asked.task.texts(asked.payload)])
-                groups = [group for asked in mine for group in asked.task.groups(asked.payload)]
-                for at in range(0, len(groups), GROUPS):
-                    if not self._closed:
-                        self.judge.compared(groups[at : at + GROUPS], reconcile.BEARS)
+        with suppress(Exception):  # raised again for the one whose fault it is
+            self.judge.read([text for asked in mine for text in asked.task.texts(asked.payload)])
+            groups = [group for asked in mine for group in asked.task.groups(asked.payload)]
+            for at in range(0, len(groups), GROUPS):
+                if not self._closed:
+                    self.judge.compared(groups[at : at + GROUPS], reconcile.BEARS)
         for asked in mine:
             if self._closed:
                 asked.answer.set_exception(CancelledError())

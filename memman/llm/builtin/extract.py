@@ -1,16 +1,17 @@
-"""The extract task: a note's text → facts."""
+"""The extract task: a note's text → facts, those of a document with its title."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice, takewhile
 from typing import Any
 
+from memman.config.places import split_lines
 from memman.judge.judge import Judge
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.markdown import headed
 from memman.llm.builtin.split import MAX_FACTS, refers, sentences, split
-from memman.llm.builtin.title import names, title, titled
 from memman.model.records import DEFAULT_IMPORTANCE
+from memman.model.terms import stems
 
 LONG, _CLAUSE = 200, 120  # characters: when a summary is worth having, and how long it may be
 _BREAK = re.compile(r"[.;!?](?=\s)|,(?=\s)|\s[—\u2013-]\s|\n|[。\uff01\uff1f\uff1b\uff0c]")
@@ -44,7 +45,7 @@ CATEGORIES = {
 }
 
 
-def extract(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
+def extract(payload: Mapping[str, Any], judge: Judge) -> dict[str, Any]:
     """Answer {"facts": [...]}; what the caller hinted wins over the judge."""
     hinted = tuple(payload.get("entities") or ())
     facts = []
@@ -80,10 +81,10 @@ def _stated(note: str) -> list[str]:
     return (document and split(note, bare=False)) or statements
 
 
-def _kept(note: str, judge: Judge | None) -> list[tuple[str, str, str]]:
+def _kept(note: str, judge: Judge) -> list[tuple[str, str, str]]:
     """Return (statement, kind, title) of what is kept of a note: all of it, except for asides of a document."""
     statements = _stated(note)
-    if judge is None or _too_long(statements):
+    if _too_long(statements):
         return [(text, "fact", "") for text in statements]
     found = [(text, worth, kind if worth >= WORTH else "fact") for text, worth, kind in rated(statements, judge)]
     if len(statements) < DOCUMENT:
@@ -121,3 +122,57 @@ def _sentences(statements: Sequence[str]) -> list[list[str]]:
 
 def _too_long(statements: Sequence[str]) -> bool:
     return sum(map(len, statements)) > LONGEST
+
+
+# Letters of a title; a longer first line is a statement.
+LONGEST_TITLE = 100
+# Words of a first line that is a title though nothing marks it as one.
+_WORDS = 3
+# Lines in which a header names what the text is about.
+_HEADER = 12
+_SUBJECT = re.compile(r"\s*(?:subject|title)\s*:\s*(\S.*)", re.IGNORECASE)
+_REPLY = re.compile(r"\A(?:(?:re|fwd?)\s*:\s*)+", re.IGNORECASE)
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(\S.*)")
+_RULE = re.compile(r"\s*([-=*_#~])\1{2,}\s*")
+# How talk, an item of a list, and what a program wrote, begin: a time, a quotation, a commit.
+_TALK = re.compile(r"\s*(?:[\[<>(`]|\d{1,2}:\d\d|[-*+\u2022]\s|\d{1,3}[.)]\s|commit [0-9a-f]{7})")
+_FIELD = re.compile(r"\s*[^\W\d_]{2,20}(?: \w{1,12})?:\s")
+_SENDER = re.compile(r"\s*from\s*:", re.IGNORECASE)
+_MARKS = " \t#*=_\"'"
+
+
+def title(note: str) -> str:
+    """Return what a document says it is about, '' where it does not."""
+    lines = [line for line in split_lines(note) if line.strip() and not _RULE.fullmatch(line)]
+    head = takewhile(lambda line: line.strip() and not line.lstrip().startswith("```"), split_lines(note.lstrip()))
+    for line in islice(head, _HEADER):
+        if subject := _SUBJECT.match(line):
+            return _clean(_REPLY.sub("", subject[1]))
+    first = lines[0] if len(lines) > 1 else ""
+    if heading := _HEADING.match(first):
+        return _clean(heading[1])
+    if _TALK.match(first) or first.rstrip()[-1:] in ".,;!?":
+        return ""
+    second, third = (*split_lines(note.lstrip())[1:3], first, first)[:2]
+    if _RULE.fullmatch(second):
+        return _clean(first)
+    # A date, who was there or who wrote it may stand below. Fewer words are as often a greeting.
+    headed = not second.strip() or _FIELD.match(second) or not (third.strip() or second[:1].islower())
+    return _clean(first) if headed and len(first.split()) >= _WORDS and not _SENDER.match(first) else ""
+
+
+def titled(text: str, about: str) -> str:
+    """Return a statement with the title of its document before it, unless it has all the words of that."""
+    said = not text or about.casefold() in text.casefold() or stems(about) <= stems(text)
+    return text if said else f"{about}: {text}"
+
+
+def names(text: str, about: str) -> bool:
+    """Whether a statement is the line that says what the document is about, and no more."""
+    subject = _SUBJECT.match(text)
+    return _clean(_REPLY.sub("", subject[1]) if subject else text).casefold() == about.casefold()
+
+
+def _clean(line: str) -> str:
+    said = " ".join(line.strip(_MARKS).rstrip(":").strip(_MARKS).split())
+    return said if len(said) <= LONGEST_TITLE else ""

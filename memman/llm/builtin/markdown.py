@@ -119,7 +119,7 @@ class _Reader:
         """Make a label of what introduces a list: the line of prose before it, or the item that it is in."""
         if self.kind == "prose":
             yield from self.introduce()
-        elif self.lines and _indent(following) > self.depth and _introduces(" ".join(self.lines)):
+        elif self.lines and len(following) - len(following.lstrip()) > self.depth and _introduces(" ".join(self.lines)):
             self.label(self.depth, " ".join(self.lines))
             self.lines = []
 
@@ -211,10 +211,6 @@ class _Reader:
         elif line.strip() and not _RULE.match(line):
             yield from self.text(line, following)
         self.after_blank = not line.strip()
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def bare(text: str) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
 from typing import Any
 
+from memman.judge.heads import LEAST, MAYBE, SURE
 from memman.judge.judge import Judge, Relation
-from memman.judge.retirement import LEAST, MAYBE, SURE
 from memman.llm.builtin.split import extent, sentences
-from memman.model.answer import said
+from memman.model.text import said
 from memman.model.vocabulary import NEWER
 
 # A sentence of a memory, or a part of one, worth this is not retired with the rest of it.
@@ -32,10 +32,10 @@ Group = tuple[str, tuple[str, ...]]
 Judged = tuple[float, dict[str, Any]]
 
 
-def reconcile(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
+def reconcile(payload: Mapping[str, Any], judge: Judge) -> dict[str, Any]:
     """Answer {"verdicts": [...], "causes": [...]}: of what caused what, which takes a model, only what is newer."""
     facts, memories = _stated(payload["facts"]), _stated(payload["memories"])
-    found = [one for fact in facts for one in _verdicts(fact, memories, judge)] if judge else []
+    found = [one for fact in facts for one in _verdicts(fact, memories, judge)]
     # The surest first: a note may do only so much.
     found.sort(key=lambda one: -one[0])
     causes = [

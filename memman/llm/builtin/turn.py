@@ -10,7 +10,7 @@ from memman.judge.judge import Judge, Span
 from memman.llm.builtin.extract import STANDS, described
 from memman.llm.builtin.markdown import bare, blocks
 from memman.llm.builtin.split import MAX_CHARS, asks, breaks, extent, extents, refers, sentences
-from memman.model.answer import answering
+from memman.model.text import answering
 
 MAX_FACTS = 8  # of one turn; who says more at once is writing a document
 # A span is kept from this worth on, and one of what an agent tells of a session from the other (docs/adr/0036).
@@ -45,7 +45,7 @@ _ADDRESS = re.compile(
 _EDGES = " \t\n,;\uff0c\uff1b"
 
 
-def turn(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
+def turn(payload: Mapping[str, Any], judge: Judge) -> dict[str, Any]:
     """Answer {"facts": [...], "statements": [...]}.
 
     Facts are what the user corrected, preferred or decided, as said; mostly nothing. Statements are all that the user
@@ -69,13 +69,13 @@ def worth(said: str, judge: Judge) -> float:
     return max((span.worth for span in _spans(said, judge)), default=0.0)
 
 
-def whole(said: str, statement: str, before: str, judge: Judge | None) -> str:
+def whole(said: str, statement: str, before: str, judge: Judge) -> str:
     """Return a statement of a message with what stands around it, and with what it answers, where it needs that."""
     parts = _pieces(said)
     texts = [_flat(said[start:end]) for start, end in parts]
     leads = _leads(said, parts)
     told = {n for n, text in enumerate(texts) if text in statement or statement in text}
-    if judge and not any(leads[n] for n in told) and _stands(judge, [statement])[0]:
+    if not any(leads[n] for n in told) and _stands(judge, [statement])[0]:
         return unaddressed(statement)
     if not told:
         return statement
@@ -83,13 +83,13 @@ def whole(said: str, statement: str, before: str, judge: Judge | None) -> str:
     return _answering(_introduced(texts, leads, first, last), before, judge)
 
 
-def _worth(said: str, judge: Judge | None, least: float, most: int = BREATH) -> Iterator[tuple[str, str]]:
+def _worth(said: str, judge: Judge, least: float, most: int = BREATH) -> Iterator[tuple[str, str]]:
     """Yield (text, kind) of what is worth keeping, each so that it can be understood by itself.
 
     A short message is kept as a whole once anything in it is worth keeping, of a longer one what stands around that,
     up to `most` characters.
     """
-    if judge is None or not said:
+    if not said:
         return
     worthy = [span for span in _spans(said, judge) if span.worth >= least and _says(said[span.start : span.end])]
     if not worthy:
@@ -174,9 +174,9 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _answering(text: str, before: str, judge: Judge | None) -> str:
+def _answering(text: str, before: str, judge: Judge) -> str:
     """Return a short text with what of the agent's words `before` it answers: what it asked last, else the nearest."""
-    if judge is None or extent(text) > SHORT:
+    if extent(text) > SHORT:
         return text
     told = [one for one in sentences(before.rpartition("\n\n")[2] or before) if extent(one) >= _SHORTEST]
     asked = [one for one in told if asks(one)]

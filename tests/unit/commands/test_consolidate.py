@@ -18,14 +18,12 @@ def state(box):
 
 
 @pytest.fixture(name="twice")
-def _twice(box):
+def _twice(box, unjudged):  # noqa: ARG001 - which would know that it is said already
     """Return a box that was told one thing twice."""
-    box.configure(JUDGE="off")  # which would know that it is said already
     for text in (SAID[0], *OTHERS, SAID[1]):
         box.remember(text)
         box.drain()
-    box.configure()
-    box.alter("INSERT INTO link VALUES (4, 3, 1, 9000, '')")
+    box.alter("INSERT OR IGNORE INTO link VALUES (4, 3, 1, 9000, '')")
     return box
 
 

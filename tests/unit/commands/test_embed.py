@@ -8,7 +8,6 @@ import threading
 import time
 from contextlib import closing, contextmanager
 
-import numpy as np
 import pytest
 
 from memman.commands import embed as embedding
@@ -21,13 +20,10 @@ from memman.judge.embedder import BuiltinEmbedder
 from memman.locks import drain_lock
 from memman.model.errors import BadConfig, BudgetSpent, Busy, ProviderUnavailable, UsageError
 from memman.model.records import Draft, Fact, Fingerprint
-from memman.pipeline.context import embed
-from memman.pipeline.cosine_stats import CosineStats
-from memman.pipeline.embed import made_by
+from memman.pipeline.vectors import embed_in_context, made_by
 from memman.providers.pool import Providers
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
-from memman.upkeep.backfill import fill, learn
 from tests.support.providers import OK, ScriptedProvider, status
 
 NAMES = ("alpha", "beta", "gamma")
@@ -179,7 +175,6 @@ def test_a_swap_takes_every_store_along(data, provider):
     settings = Settings.load(data)
     assert [settings[f"MEMMAN_EMBED_{key}"] for key in ("PROVIDER", "MODEL", "DIMENSION")] == ["openai", "new", "64"]
     store = SqliteStore.open(data, "alpha")
-    assert CosineStats.of(store.reader, Fingerprint("openai", "new", 64)).known
     store.close()
 
 
@@ -373,7 +368,7 @@ def test_a_swap_in_the_middle_of_an_upgrade_blinds_nobody(data, provider):
     """What an earlier version of the built-in embedder made is left to drains; the way back makes what is missing."""
     with closing(SqliteStore.open(data, "alpha")) as store, store.unit() as unit:
         unit.db.execute("UPDATE embedder SET model = 'older-v0'")
-        embed(unit, BuiltinEmbedder(), store.cell, range(1, 31))
+        embed_in_context(unit, BuiltinEmbedder(), store.cell, range(1, 31))
     older = {str(TABLE): 30, "builtin/older-v0/384": EACH - 30}
     embedding.swap(data, target(provider))
     assert held(data) == {**older, "openai/new/64": EACH}
@@ -417,30 +412,6 @@ def test_journaled_vectors_keep_their_dimension():
 
     vectors = asyncio.run(BuiltinEmbedder().embed(["a word"])).vectors
     assert made_by(Fresh(), vectors) == Fingerprint("openai", "m", 384)
-
-
-def test_little_is_not_learned_from(tmp_path):
-    """A store of a few memories tells nothing about an embedder yet."""
-    data = str(tmp_path)
-    filled(data, "alpha", 5)
-    embedding.reembed(data, "alpha")
-    store = SqliteStore.open(data, "alpha")
-    assert not CosineStats.of(store.reader, TABLE).known
-    learn(store, Fingerprint("never", "seen", 3), BuiltinEmbedder())
-    store.close()
-
-
-def test_what_is_usual_is_learned_from_the_texts_themselves(tmp_path):
-    """The spread is that of memories alone, as the pipeline samples it; their vectors hold their neighbours as well."""
-    nouns = "harbour violin glacier pepper tractor lantern cathedral falcon marble orchard compass walnut".split()
-    with closing(SqliteStore.open(str(tmp_path), "alpha")) as store:
-        with store.unit() as unit:
-            for n, noun in enumerate(nouns):
-                unit.add(Draft(f"{n:020x}", f"{n:032x}", Fact(f"About the {noun}."), "user", "o", n), n)
-        asyncio.run(fill(store, BuiltinEmbedder()))
-        rows = BuiltinEmbedder().vectors([f"About the {noun}." for noun in nouns])
-        cosines = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
-        assert CosineStats.of(store.reader, TABLE).mean == pytest.approx(cosines.mean(), abs=1e-4)
 
 
 def test_several_keys_change_in_one_write(tmp_path):

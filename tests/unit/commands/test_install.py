@@ -122,7 +122,7 @@ def _agent(box, monkeypatch):
     """Return an agent's program that is found here, and no other."""
     agent = agents.install("claude-code", box.data.parent / "programs")
     monkeypatch.setenv("PATH", f"{agent.folder}:/usr/bin:/bin")
-    monkeypatch.setattr("memman.llm.agent.program._USUAL", ())
+    monkeypatch.setattr("memman.llm.agent.process._USUAL", ())
     box.environ["PATH"] = f"{agent.folder}:/usr/bin:/bin"
     return agent
 

@@ -133,14 +133,6 @@ def test_pairs_that_a_person_settled_and_other_repositories_are_left_alone(many)
     assert linted(many, *only)["counts"] == {}
 
 
-def test_without_the_judge_what_only_it_finds_is_said_to_be_missing(many):
-    """The rest is found all the same."""
-    many.configure(JUDGE="off")
-    counts = linted(many)["counts"]
-    assert [counts[name] for name in ("junk", "contradictory", "stale")] == [None, None, 1]
-    assert "the judge is off" in many.memman("lint").stdout
-
-
 def test_what_is_plain_is_no_junk(box):
     """A fact that is worth little to the judge is one all the same, and so is what has an end; chatter is junk."""
     for text in ("The kitchen is painted green.", "ok thanks", "fix the failing test", VPN):

@@ -501,11 +501,6 @@ FAULTS = {
     ),
     "model unreachable": Fault("model", setting(OPENAI + "http://127.0.0.1:9/v1"), "cannot be reached"),
     "model unfit": Fault("model", garbling, "truncated reply"),
-    "fallback unreachable": Fault(
-        "model",
-        answering("MEMMAN_LLM_FALLBACK=openai\nMEMMAN_LLM_FALLBACK_ENDPOINT=http://127.0.0.1:9/v1"),
-        "fallback openai",
-    ),
     "wrong key": Fault("model", setting(OPENAI + "{provider}"), "401", given=KEY),
     "embedder unreachable": Fault(
         "model", setting("MEMMAN_EMBED_PROVIDER=ollama\nMEMMAN_EMBED_ENDPOINT=http://127.0.0.1:9"), "ollama"

@@ -363,7 +363,6 @@ def test_garbage_from_the_embedder_alone_costs_no_second_model_call(box):
 @pytest.mark.parametrize("room", [0, 8_192, 32_768, 65_536])
 def test_a_disk_that_fills_up_ends_the_drain_with_one_line(box, room):
     """A drain that can write no further says so in one line, exits 74, and the next one finishes."""
-    box.configure(JUDGE="off")  # what it thinks of so much text takes longer than the rest
     for n in range(12):
         box.remember(f"Worker {n} reads topic {n}. " + f"word{n} " * 2000)
     size = max(path.stat().st_size for path in box.data.rglob("queue.db*"))

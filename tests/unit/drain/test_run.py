@@ -11,7 +11,7 @@ import pytest
 
 from memman.config.env import Settings
 from memman.model.errors import Busy
-from memman.providers import unpriced
+from memman.providers.chosen import unpriced
 from tests.support.box import PATIENCE, wait_until
 from tests.support.providers import NEVER, OK, Act, ScriptedProvider
 
@@ -254,13 +254,12 @@ def test_under_a_dollar_budget_no_call_is_made_whose_price_nobody_knows(box):
         ({"LLM_PROVIDER": "anthropic", "LLM_API_KEY": "k"}, {"llm"}),
         ({"LLM_PROVIDER": "anthropic", "LLM_PRICE": "1,5"}, set()),
         ({"LLM_ENDPOINT": "http://127.0.0.1:1/v1"}, {"llm"}),  # perhaps a gateway
-        ({"LLM_API_KEY": "k", "LLM_FALLBACK": "anthropic"}, {"fallback"}),
         ({"LLM_PROVIDER": "claude-code", "EMBED_PROVIDER": "ollama"}, set()),
         ({"EMBED_PROVIDER": "voyage"}, {"embed"}),
     ],
 )
 def test_what_has_no_known_price(settings, refused):
-    """A provider has one if the settings or its replies tell it, or if it is Ollama or a fallback in the network."""
+    """A provider has one if the settings or its replies tell it, or if it is Ollama in the network."""
     said = {f"MEMMAN_{name}": value for name, value in settings.items()}
     assert unpriced(Settings(said)) == {}
     assert unpriced(Settings(said | {"MEMMAN_BUDGET_USD": "5"})).keys() == refused

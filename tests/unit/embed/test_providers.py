@@ -10,7 +10,7 @@ from memman.embed.remote import BATCH, SHAPES, RemoteEmbedder
 from memman.http import Http, Policy
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable, Refused
 from memman.model.records import Fingerprint
-from memman.providers.meter import CachedEmbedder
+from memman.providers.meter import Budget, MeteredEmbedder
 from tests.support.providers import DROP, GARBAGE_BODY, OK, TRUNCATED_BODY, Act, ScriptedProvider, status
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def embed(provider, shape="openai", *batches, kept=0, **given):
         endpoint = provider.url + PATHS[shape].removesuffix("/embeddings").removesuffix("/api/embed")
         embedder: Embedder = RemoteEmbedder(http, shape, endpoint, KEY, "model", **given)
         if kept:
-            embedder = CachedEmbedder(embedder, kept)
+            embedder = MeteredEmbedder(embedder, None, Budget(), kept)
         try:
             return [await embedder.embed(texts) for texts in batches], embedder
         finally:

@@ -1,4 +1,4 @@
-from memman.embed.wordpiece import ids, words
+from memman.embed.bert import ids, words
 
 
 def test_words_are_bert_s():

@@ -16,9 +16,8 @@ BUCKET = "NEVER delete the prod bucket."
 
 
 @pytest.fixture(name="full")
-def _full(box):
+def _full(box, unjudged):  # noqa: ARG001 - what is alike but for a number is told apart by nobody who reads
     """Return a box with 477 memories: decisions more important than any preference, and two old ones protected."""
-    box.configure(JUDGE="off")  # what is alike but for a number is told apart by nobody who reads
     protected = [
         box.remember(text, category="fact", importance=importance)
         for text, importance in ((BUCKET, 4), ("Port 22 stays closed.", 3))

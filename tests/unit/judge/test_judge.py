@@ -9,6 +9,7 @@ import pytest
 
 from memman.embed.static import TABLE, StaticTable
 from memman.judge.embedder import BuiltinEmbedder
+from memman.judge.heads import MAYBE, SURE
 from memman.judge.judge import (
     ABOUT,
     FOLDER,
@@ -22,7 +23,6 @@ from memman.judge.judge import (
     damage,
     tokens,
 )
-from memman.judge.retirement import MAYBE, SURE
 from memman.llm.builtin.turn import turn
 
 # Plain statements, each with one that ends it, and one that only looks like it.

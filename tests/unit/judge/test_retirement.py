@@ -1,13 +1,10 @@
 """Whether a statement ends another: only what bears on the same thing does, whatever names and words they share."""
 
-import json
-
 import numpy as np
 import pytest
 
-from memman.judge.heads import HEADS
+from memman.judge.heads import FEATURES, HEADS, MAYBE, NOT, NOTHING, SURE, Retirement, features, read_retirement
 from memman.judge.judge import FOLDER, Judge
-from memman.judge.retirement import FEATURES, MAYBE, NOT, NOTHING, RETIREMENT, SURE, Retirement, features, read
 
 JUDGE = Judge()
 # Both hold: the judge alone was surer than .9 that the second ends the first.
@@ -78,12 +75,7 @@ def test_bands_are_what_the_bars_say():
     assert made.shares(features([[0.2] * 5], [0.5], [0.5])) == [0.5]
 
 
-def test_it_is_read_as_it_was_written(tmp_path):
-    """Fitted to another judge it ends nothing."""
-    path = tmp_path / HEADS
-    made = Retirement(np.arange(FEATURES, dtype=np.float32), -1.5, (0.7, 0.1))
-    path.write_text(json.dumps({"judge": "this", RETIREMENT: made.record()}), "utf-8")
-    again = read(str(path), "this")
-    assert (again.weights.tolist(), again.bias, again.bars) == (made.weights.tolist(), made.bias, made.bars)
-    assert read(str(path), "another") is NOTHING
-    assert read(FOLDER + HEADS, JUDGE.name).weights.any()
+def test_fitted_to_another_judge_it_ends_nothing():
+    """That of this judge has weights."""
+    assert read_retirement(FOLDER + HEADS, "another") is NOTHING
+    assert read_retirement(FOLDER + HEADS, JUDGE.name).weights.any()

@@ -148,7 +148,7 @@ def test_one_that_hangs_ends_with_a_drain_that_is_killed(box, monkeypatch):
 def test_one_that_is_not_there_is_named(box, monkeypatch):
     """No program: the judge decides, and doctor says where it was looked for."""
     monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.setattr("memman.llm.agent.program._USUAL", ())
+    monkeypatch.setattr("memman.llm.agent.process._USUAL", ())
     box.configure(LLM_PROVIDER="claude-code")
     box.remember("The build runs on Debian 12.")
     assert box.drain().done == 1
@@ -210,7 +210,7 @@ def test_auto_asks_the_agent_that_made_the_note(box, monkeypatch):
     """A note of Codex's session is Codex's, one from elsewhere the first agent's that is here."""
     codex, gemini = (install(name, box.data.parent / name) for name in ("codex", "gemini"))
     monkeypatch.setenv("PATH", f"{gemini.folder}:{codex.folder}:/usr/bin:/bin")
-    monkeypatch.setattr("memman.llm.agent.program._USUAL", ())
+    monkeypatch.setattr("memman.llm.agent.process._USUAL", ())
     box.configure(LLM_PROVIDER="auto")
     box.remember("The build runs on Debian 12.", agent="gemini")
     box.remember("The demo runs on Fedora 40.")

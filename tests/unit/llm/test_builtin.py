@@ -8,16 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memman.judge.judge import Judge
 from memman.llm.builtin import BuiltinLLM
-from memman.llm.builtin.extract import extract, summary
+from memman.llm.builtin.extract import extract, summary, title
 from memman.llm.builtin.split import MAX_CHARS, MAX_FACTS, sentences, split
-from memman.llm.builtin.title import title
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Request
 
+JUDGE = Judge()
 
-def note(text, judge=None, **hints):
-    """Extract the facts of a note, by structure alone where no judge is given."""
+
+def note(text, judge=JUDGE, **hints):
+    """Extract the facts of a note."""
     payload = {"text": text, "category": None, "importance": None, "entities": [], "source": "user"}
     return extract(payload | hints, judge)["facts"]
 
@@ -86,10 +88,9 @@ make rollback
 """
 
 
-@pytest.mark.parametrize("judged", [True, False])
-def test_images_and_code_alone_state_nothing(judge, judged):
+def test_images_and_code_alone_state_nothing(judge):
     """A line of images is no statement of a document, nor is a fenced block that no sentence or item introduces."""
-    told = "\n".join(fact["text"] for fact in note(PAGE, judge if judged else None))
+    told = "\n".join(fact["text"] for fact in note(PAGE, judge))
     assert not any(junk in told for junk in ("badge", "Licence", "screenshot", "git switch", "make deploy"))
     assert all(kept in told for kept in ("the arrow", "`release`", "taken back with:\nmake rollback", "git tag -s v2"))
 
@@ -268,13 +269,13 @@ def test_many_statements_are_grouped():
 def test_an_unknown_task_is_refused():
     """The rules say plainly which task they do not know."""
     with pytest.raises(ProviderMisconfigured, match="poetry"):
-        asyncio.run(BuiltinLLM(None).complete(Request("poetry", "fast", "", "", {}, {})))
+        asyncio.run(BuiltinLLM(JUDGE).complete(Request("poetry", "fast", "", "", {}, {})))
 
 
 def test_the_protocol_answers_extract():
     """The model behind the protocol reads the payload."""
     request = Request("extract", "fast", "", "", {}, {"text": "We use uv.", "entities": [], "source": "user"})
-    assert [fact["text"] for fact in asyncio.run(BuiltinLLM(None).complete(request)).data["facts"]] == ["We use uv."]
+    assert [fact["text"] for fact in asyncio.run(BuiltinLLM(JUDGE).complete(request)).data["facts"]] == ["We use uv."]
 
 
 @pytest.mark.parametrize("broken", [0, 1, 2, 5])

@@ -5,7 +5,7 @@ import pytest
 from memman.llm.builtin.extract import extract
 from memman.llm.builtin.markdown import blocks
 from memman.llm.builtin.turn import turn
-from memman.pipeline.speech import own
+from memman.pipeline.heard import own
 from memman.portable.formats.rules import TEXT, passages
 
 TWO = "- push to main\n- use dates in TypeScript\n"

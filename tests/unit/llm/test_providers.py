@@ -12,9 +12,9 @@ from memman.http import Http, Policy
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable, Refused
 from memman.model.records import Request
 from memman.pipeline import conversation, extract, reconcile
-from memman.pipeline.facts import FIELDS
-from memman.providers import chosen, in_force
-from memman.providers.build import adapter
+from memman.pipeline.replies import FIELDS
+from memman.providers.chosen import in_force
+from memman.providers.pool import adapter
 from tests.support.box import PATIENCE
 from tests.support.providers import (
     DROP,
@@ -57,7 +57,9 @@ def ask(provider, kind="openai", *, times=1, price=None, reasks=1, tries=3, time
     async def run():
         http = Http(Policy(timeout=timeout, tries=tries, backoff=0.001))
         row = REMOTE[kind]
-        llm: LLM = adapter(row)(http, provider.url + urlsplit(row.endpoint).path, KEY, MODELS, price, reasks=reasks)
+        llm: LLM = adapter(row)(
+            http, provider.url + urlsplit(row.endpoint).path, KEY, MODELS, price, provider=kind, reasks=reasks
+        )
         try:
             for _ in range(times):
                 reply = await llm.complete(request or REQUEST)
@@ -74,12 +76,9 @@ def test_every_model_that_can_be_set_is_known_everywhere():
 
 
 def test_a_provider_with_one_model_uses_it_for_every_question(monkeypatch):
-    """A row that names one model has it extract and reconcile, as the provider or as the fallback."""
+    """A row that names one model has it extract and reconcile."""
     monkeypatch.setitem(LLMS, "one", Provider("one", "https://one.test/v1", ("only",), "memman.llm.openai:X"))
-    monkeypatch.setattr(chosen, "FALLBACKS", ("one",))
     record = in_force(Settings({"MEMMAN_LLM_PROVIDER": "one"}))["llm"]
-    assert (record["fast"], record["slow"], record["endpoint"]) == ("only", "only", "https://one.test/v1")
-    record = in_force(Settings({"MEMMAN_LLM_PROVIDER": "openai", "MEMMAN_LLM_FALLBACK": "one"}))["fallback"]
     assert (record["fast"], record["slow"], record["endpoint"]) == ("only", "only", "https://one.test/v1")
 
 
@@ -141,7 +140,7 @@ def test_no_key_sends_no_authorization():
     """An empty key, as for a server on this machine, sends no authorization header."""
 
     async def run(url):
-        llm = adapter(REMOTE["openai"])(Http(), f"{url}/v1/", "", MODELS)
+        llm = adapter(REMOTE["openai"])(Http(), f"{url}/v1/", "", MODELS, provider="openai")
         await llm.complete(REQUEST)
         await llm.close()
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from memman.llm.builtin.extract import DOCUMENT, extract
+from memman.llm.builtin.extract import DOCUMENT, LONGEST_TITLE, extract, names, title, titled
 from memman.llm.builtin.split import split
-from memman.llm.builtin.title import LONGEST, names, title, titled
 
 
 @pytest.mark.parametrize(
@@ -31,7 +30,7 @@ from memman.llm.builtin.title import LONGEST, names, title, titled
         ("09:35 bo: morning\n\n09:36 ana: morning", ""),
         ("commit 7be01f4c9a\nAuthor: Bo <bo@example.org>\n\n    Mend the lift", ""),
         ("We keep the maps on disk\nand read them at start", ""),
-        ("# " + "long " * LONGEST + "\n\nOpens at six.", ""),
+        ("# " + "long " * LONGEST_TITLE + "\n\nOpens at six.", ""),
         ("", ""),
         ("\n\n", ""),
         ("one line", ""),

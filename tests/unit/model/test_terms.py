@@ -139,9 +139,9 @@ ASKED = (
 )
 
 
+@pytest.mark.usefixtures("unjudged")
 def test_scripts_without_spaces_are_found_by_words_of_any_length(box):
     """Words of one and of two characters are found inside a sentence, and so are Latin words between."""
-    box.configure(JUDGE="off")
     for n, text in enumerate(FACTS):
         box.remember(text, session=str(n))
     box.drain()

@@ -8,7 +8,7 @@ import pytest
 
 from memman.judge.judge import Judge
 from memman.llm.builtin.turn import turn
-from memman.pipeline.speech import LONGEST, own
+from memman.pipeline.heard import LONGEST, own
 
 DATA = Path(__file__).parents[2] / "data"
 NEUTRAL = "neutral"

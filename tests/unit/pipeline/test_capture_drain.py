@@ -8,8 +8,7 @@ import pytest
 
 from memman.model.errors import UnknownId
 from memman.model.records import Fact, Note
-from memman.pipeline.codec import decode, encode
-from memman.pipeline.plan import Plan
+from memman.pipeline.plan import Plan, decode, encode
 from tests.support.providers import GARBAGE_CONTENT, REFUSAL, ScriptedProvider, respond
 
 DATA = Path(__file__).parents[2] / "data"

@@ -106,7 +106,6 @@ def test_a_session_of_another_day_makes_it_good(pair, hours, status):
     """What was found then holds, without asking anybody; one of the same day does not."""
     box, *_ = pair
     box.alter("UPDATE memory SET valid_from = valid_from - ?", hours * 3_600_000)
-    box.configure(JUDGE="off")
     remember(box, MOVED, "two")
     assert statuses(box)[PORT] == status
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memman.pipeline.fidelity import faithful, original
+from memman.pipeline.comparison import faithful, original
 from tests.support.providers import ScriptedProvider, respond
 
 DATA = Path(__file__).parents[2] / "data"

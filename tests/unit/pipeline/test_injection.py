@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from memman.judge.judge import Judge
 from memman.model.records import Fact
-from memman.pipeline.deobfuscate import hidden, plain, readings
-from memman.pipeline.injection import HIDES, SPEAKS, STEERS, parts, planted, steering
+from memman.pipeline.injection import HIDES, SPEAKS, STEERS, hidden, parts, plain, planted, readings, steering
 from memman.pipeline.prompts import itemized, prompt, quoted
 
 ROOT = Path(__file__).parents[3]
@@ -50,9 +49,8 @@ def selectors(text):
     ],
 )
 def test_structure_gives_away_what_is_planted(text, why):
-    """Whoever hands it on, with the judge and without; a mark that is only spoken of is none."""
+    """Whoever hands it on; a mark that is only spoken of is none."""
     assert planted(text) == why
-    assert steering(None, [text]) == [why]
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
 """The judge in the drain: what it retires, what it marks, and the vectors that it keeps of memories."""
 
 import asyncio
+from contextlib import closing
 
-from memman.judge.retirement import MAYBE as UNSURE
-from memman.judge.retirement import NOT, Retirement
+from memman.judge.heads import MAYBE as UNSURE
+from memman.judge.heads import NOT, Retirement
 from memman.model.records import Candidate, Fingerprint
 from memman.model.vocabulary import JUDGE
+from memman.model.vocabulary import JUDGED as READ_BY
 from memman.pipeline.candidates import closest
-from memman.pipeline.judged import JudgedVectors
+from memman.pipeline.vectors import JudgedVectors
+from memman.queue.notes import Queue
 from memman.store.sqlite import vectors
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.backfill import catch_up
@@ -63,17 +66,6 @@ def test_what_is_said_of_another_thing_makes_nothing_doubtful(box):
     assert CHANGED[0] not in current(box)
 
 
-def test_without_the_judge_both_stay(box):
-    """MEMMAN_JUDGE=off leaves structure alone: nothing is retired or marked, and of a turn nothing is kept."""
-    box.configure(JUDGE="off")
-    told(box, "Sessions expire after 30 minutes.", "Sessions now expire after 8 hours.")
-    box.remember("Always run make lint before committing.", channel="turn", reply="Done.")
-    box.drain()
-    assert current(box) == ["Sessions expire after 30 minutes.", "Sessions now expire after 8 hours."]
-    assert box.store(MARKED) == []
-    assert box.store(JUDGED) == []
-
-
 def test_what_is_unsure_is_marked_and_both_stay(box, monkeypatch):
     """Below the bar of what is sure, the older one is marked by the newer and stands behind it."""
     monkeypatch.setattr(Retirement, "band", lambda _, share, alone: UNSURE if min(share, alone) >= 0.5 else NOT)
@@ -94,6 +86,15 @@ def test_an_old_memory_that_shares_no_word_is_offered(box):
     assert offered == [("We store images in GCS.", "superseded")] or marked
 
 
+def unread(box, name="default"):
+    """Take the judge's vectors away, as in a store of a release that had another judge."""
+    for table in ("vector", "code"):
+        box.alter(
+            f"DELETE FROM {table} WHERE embedder IN (SELECT id FROM embedder WHERE provider = 'judge')", name=name
+        )
+    box.alter("DELETE FROM meta WHERE key LIKE 'filled:%'", name=name)
+
+
 def judged_again(store, judge, most, monkeypatch):
     """Have the judge read what it has not, up to `most` memories; return whether some are left."""
     monkeypatch.setattr("memman.upkeep.backfill.BATCH", 1)
@@ -112,8 +113,8 @@ def test_of_what_is_offered_the_judge_reads_what_is_nearest():
 
 def test_memories_of_before_are_given_their_vectors(box, judge, monkeypatch):
     """A store that another release filled is judged at the end of drains, some memories at a time."""
-    box.configure(JUDGE="off")
     told(box, *OTHERS)
+    unread(box)
     store = SqliteStore(str(box.store_path()))
     try:
         assert judged_again(store, judge, 3, monkeypatch)
@@ -143,11 +144,13 @@ def test_vectors_of_an_earlier_judge_go_once_all_are_made_anew(box, judge, monke
 
 def test_every_store_is_judged_once_after_an_upgrade(box):
     """A drain walks all stores when the judge is another, those too that no note came to."""
-    box.configure(JUDGE="off")
     for name in ("alpha", "beta"):
         box.remember(OTHERS[0], store=name)
     box.drain()
-    box.configure()
+    for name in ("alpha", "beta"):
+        unread(box, name)
+    with closing(Queue(str(box.data))) as queue:
+        queue.set_meta(READ_BY, "")
     box.remember(OTHERS[1], store="alpha")
     box.drain()
     for name in ("alpha", "beta"):
@@ -172,20 +175,6 @@ def test_a_drain_without_notes_ends_as_ever_where_the_judge_is_missing(box, monk
     monkeypatch.setattr("memman.judge.judge.Judge.__init__.__defaults__", (f"{tmp_path}/",))
     assert box.drain().stopped == ""
     assert "upgrade failed" in (box.data / "logs" / "worker.jsonl").read_text(encoding="utf-8")
-
-
-def test_what_was_stored_while_the_judge_was_off_is_judged_by_the_next_drains(box):
-    """Switched off and on again, it reads what it has not, in stores too that no note came to since."""
-    for name in ("alpha", "beta"):
-        box.remember(OTHERS[0], store=name)
-    box.drain()
-    box.configure(JUDGE="off")
-    box.remember(OTHERS[1], store="beta")
-    box.drain()
-    box.configure()
-    box.remember(OTHERS[2], store="alpha")
-    box.drain()
-    assert box.store(JUDGED, name="beta") == box.store("SELECT id FROM memory ORDER BY 1", name="beta")
 
 
 def test_code_and_long_texts_replace_nothing(box):

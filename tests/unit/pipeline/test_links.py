@@ -1,22 +1,16 @@
 import asyncio
-import json
 import math
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from itertools import pairwise
 
 import apsw
-import numpy as np
 import pytest
 
 from memman.config.env import Settings
 from memman.drain.stores import Stores
-from memman.embed.base import Embedding
-from memman.model.records import Cause, Fact, Fingerprint, Note, Provenance, Usage
+from memman.model.records import Cause, Fact, Note, Provenance
 from memman.model.uid import memory_uid
-from memman.model.vocabulary import ENOUGH
 from memman.pipeline.commit import commit
-from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.link import link, rarity
 from memman.pipeline.plan import Plan
 from memman.store.sqlite.partition import Grain
@@ -36,28 +30,14 @@ def sentence(n):
     )
 
 
-class Wide:
-    """An embedder nobody knows: unit vectors of 32 numbers, seeded by the text."""
-
-    fingerprint = Fingerprint("wide", "random", 32)
-
-    async def embed(self, texts):
-        """Embed each text by itself."""
-        rows = [np.random.default_rng(abs(sum(map(ord, text)))).normal(size=32) for text in texts]
-        return Embedding(np.array([row / np.linalg.norm(row) for row in rows], np.float32), Usage())
-
-    async def close(self):
-        """Nothing to close."""
-
-
 @asynccontextmanager
-async def shop(folder, embedder=None):
+async def shop(folder):
     """Open a store and its tools; the disk is not waited for."""
     stores = Stores.of(str(folder), Settings({}))
     store, tools = stores.equipped("default")
     store.db.execute("PRAGMA synchronous=OFF")
     try:
-        yield store, replace(tools, embedder=embedder or tools.embedder, judge=None)
+        yield store, tools
     finally:
         await stores.close()
 
@@ -65,9 +45,8 @@ async def shop(folder, embedder=None):
 async def planned(tools, number, facts, at=0, **provenance):
     """Take a note up to its links."""
     local = (await tools.local.embed([fact.text for fact in facts])).vectors
-    made = local if tools.embedder is tools.local else (await tools.embedder.embed([f.text for f in facts])).vectors
     note = Note(f"{number:032x}", "default", "", at, provenance=Provenance(**provenance))
-    return await link(tools, Plan(note, tuple(facts), local=local, vectors=made))
+    return await link(tools, Plan(note, tuple(facts), local=local, vectors=local))
 
 
 async def stored(store, tools, number, facts, at=0, **provenance):
@@ -151,71 +130,17 @@ def test_causes_of_any_age_become_edges(tmp_path):
     assert asyncio.run(run()) == {(1, 31): (0.9, "causes")}
 
 
-def test_an_unknown_embedder_links_nothing_at_first(tmp_path):
-    """No semantic edge is made until enough random pairs were seen, not even between equal texts."""
-
-    async def run():
-        async with shop(tmp_path, Wide()) as (store, tools):
-            seen = []
-            for n in range(12):
-                plan = await stored(store, tools, n, [Fact("the very same text" if n % 4 == 0 else sentence(n))])
-                spread = CosineStats.of(store.reader, Wide.fingerprint)
-                seen.append((spread.count, sum(edge.kind == "semantic" for edge in plan.edges)))
-            return seen
-
-    seen = asyncio.run(run())
-    assert not any(made for (count, _), (_, made) in pairwise(seen) if count < ENOUGH)
-    assert seen[0] == (0, 0)
-    assert seen[-4][0] >= ENOUGH
-    assert seen[8][1] >= 1
-
-
-def test_thresholds_come_from_the_store(tmp_path):
-    """The same cosine is an edge in a store of unlike memories, and none in a store where everything is alike."""
-
-    async def run(mean):
-        async with shop(tmp_path / str(mean)) as (store, tools):
-            made = tools.local.fingerprint
-            with store.unit() as unit:
-                unit.set_meta(key(made), json.dumps([100, mean, 1.0]))
-            await stored(store, tools, 1, [Fact("The deploy script restarts nginx on the web host.")])
-            plan = await stored(store, tools, 2, [Fact("Deploying restarts the web server on all hosts.")])
-            return [edge for edge in plan.edges if edge.kind == "semantic"]
-
-    assert len(asyncio.run(run(0.1))) == 1
-    assert asyncio.run(run(0.9)) == []
-
-
-def test_the_sampled_spread_is_that_of_the_store(tmp_path):
-    """What is learned from a few pairs a memory comes close to the distribution of all pairs."""
-
-    async def run():
-        async with shop(tmp_path) as (store, tools):
-            texts = [sentence(n) for n in range(150)]
-            for n, text in enumerate(texts):
-                await stored(store, tools, n, [Fact(text)])
-            vectors = (await tools.local.embed(texts)).vectors
-            pairs = (vectors @ vectors.T)[np.triu_indices(len(texts), 1)]
-            spread = CosineStats.of(store.reader, tools.local.fingerprint)
-            return pairs, spread
-
-    pairs, spread = asyncio.run(run())
-    assert spread.count > 6 * 100
-    assert spread.mean == pytest.approx(float(pairs.mean()), abs=0.03)
-    assert spread.above(1) - spread.mean == pytest.approx(float(pairs.std()), rel=0.15)
-
-
 def test_a_text_without_a_known_word_is_stored_and_never_linked_by_meaning(tmp_path):
     """A zero vector leaves a row, so that nobody embeds it again, and no sign code, so that nobody finds it."""
 
     async def run():
         async with shop(tmp_path) as (store, tools):
             await stored(store, tools, 1, [Fact("☃ ☃ ☃")])
-            count = store.db.execute("SELECT count(*) FROM vector").get
+            number = store.reader.embedder_id(tools.local.fingerprint)
             return (
-                count,
-                store.db.execute("SELECT count(*) FROM code").get,
-                store.reader.cosines(1, (2**384 - 1, 0, 0, 0), [1]),
+                store.db.execute("SELECT count(*) FROM vector WHERE embedder = ?", (number,)).get,
+                store.db.execute("SELECT count(*) FROM code WHERE embedder = ?", (number,)).get,
+                store.reader.cosines(number, (2**384 - 1, 0, 0, 0), [1]),
             )
 
     assert asyncio.run(run()) == (1, 0, {})
@@ -251,7 +176,7 @@ def steps_of_one_link(folder, memories):
             )
             plans = [await planned(tools, 10**6, [f], memories * MINUTE, agent="a", session="0") for f in facts]
             store.db.trace_v2(0, None)
-            return {edge.kind for plan in plans for edge in plan.edges}, {len(plan.samples) for plan in plans}
+            return {edge.kind for plan in plans for edge in plan.edges}
 
     return asyncio.run(run()), sum(spent) / 20
 
@@ -259,10 +184,9 @@ def steps_of_one_link(folder, memories):
 @pytest.mark.slow
 def test_linking_reads_no_more_in_a_larger_store(tmp_path):
     """Ten times the memories cost less than a third more to link one more to."""
-    (few, _), small = steps_of_one_link(tmp_path / "small", 300)
-    (many, sampled), large = steps_of_one_link(tmp_path / "large", 3_000)
+    few, small = steps_of_one_link(tmp_path / "small", 300)
+    many, large = steps_of_one_link(tmp_path / "large", 3_000)
     assert few == many >= {"temporal", "entity", "semantic"}
-    assert sampled == {6}
     assert 0 < large <= 1.3 * small, (small, large)
 
 
@@ -284,7 +208,7 @@ def test_a_divided_store_finds_what_a_whole_one_finds(tmp_path):
 
     before, after, strays, cells = asyncio.run(run())
     assert strays == 0
-    assert cells == 30
+    assert cells == 2 * 30, "of the built-in vectors, and of the judge's"
     kept = sum(len(set(a) & set(b)) for a, b in zip(before, after, strict=True)) / sum(map(len, before))
     assert kept > 0.9
 

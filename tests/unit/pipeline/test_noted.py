@@ -8,8 +8,7 @@ import pytest
 
 from memman.judge.judge import Judge
 from memman.model.uid import memory_uid
-from memman.pipeline.noted import Said
-from memman.pipeline.speech import heard
+from memman.pipeline.heard import Said, heard
 from tests.support.hook_calls import hook
 
 UTC = "The scheduler's cron table is in UTC, not in local time."

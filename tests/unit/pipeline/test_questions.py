@@ -5,7 +5,7 @@ import pytest
 from memman.embed.codes import cosines
 from memman.judge.embedder import BuiltinEmbedder
 from memman.model.records import Hints
-from memman.pipeline.facts import fact
+from memman.pipeline.replies import fact
 from tests.support.providers import ScriptedProvider, respond
 
 CACHE = "Never drain the pool-ssd nodes by hand: the tracker's Redis lives there and takes 50 minutes to warm up."

@@ -10,7 +10,7 @@ from memman.judge.embedder import BuiltinEmbedder
 from memman.model.records import EVERYWHERE, Draft, Fact, Scope
 from memman.model.terms import match_any
 from memman.model.uid import memory_uid, new_uid
-from memman.pipeline.context import index
+from memman.pipeline.vectors import index
 from memman.recall.candidates import counts, sparing, worded
 from memman.recall.query import Query
 from memman.store.filters import Filters

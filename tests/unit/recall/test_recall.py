@@ -263,9 +263,9 @@ def powerless():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unjudged")
 def test_filters_apply_before_the_cut(box):
     """Of 400 memories that match, 40 pass the filter: ten asked for are ten given, all of them passing."""
-    box.configure(JUDGE="off")
     for n, name in enumerate(NAMES):
         rare = n % 10 == 9
         box.remember(

@@ -100,7 +100,6 @@ def test_recall_looks_at_nothing_but_what_it_shows(box):
 @pytest.mark.slow
 def test_idle_drains_finish_an_upgrade(box):
     """Though no note waits they look at all memories of all stores in bounded parts; recall then looks at none."""
-    box.configure(JUDGE="off")  # or it would read the copies, too
     for store in ("default", "work"):
         box.remember(SERVICE, store=store)
     box.drain()

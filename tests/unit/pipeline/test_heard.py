@@ -3,7 +3,7 @@
 import pytest
 
 from memman.judge.judge import Judge
-from memman.pipeline.speech import LONGEST, continued, heard, own, prose
+from memman.pipeline.heard import LONGEST, continued, heard, own, prose
 
 MAIL = """what do they want? the mail says:
 
