@@ -16,7 +16,7 @@ from memman.lessons import lessons
 from memman.transcripts import events
 
 DATA = Path(__file__).parent / "data" / "lessons"
-SETS = ("seen", "held")
+SETS = ("seen", "held", "hard", "last", "final")
 # A host puts no exit code before what it says of a command that its user refused.
 REFUSED = "The user doesn't want"
 

@@ -30,11 +30,9 @@ _LOOKERS = frozenset(
     """.split()
 )
 _EDITORS = frozenset("black chmod cp dd ed emacs isort mv nano patch tee touch truncate vi vim".split())
-_REWRITES = frozenset(
-    """
-    --fix --write --in-place --autocorrect --snapshot-update --update-snapshot --update-snapshots --updateSnapshot
-    --update-golden --bless --accept format fmt
-    """.split()
+_REWRITES = re.compile(
+    r"--(?:fix$|fix-only|write$|in-place|autocorrect|snapshot-update|update|bless|accept)"
+    r"|(?!-)(?:[\w.-]*[:.-])?(?:(?:auto)?fix|fmt|(?:re)?format|codemods?|rewrite|patch)(?:[:.-][\w.:-]*)?$"
 )
 
 
@@ -43,18 +41,17 @@ def _table(rows: str) -> frozenset[tuple[str, str]]:
     return frozenset((program, word) for program, *words in map(str.split, rows.split("|")) for word in words)
 
 
-_LOOKS_BY = _table(
-    """git status log diff show branch remote blame ls-files rev-parse describe grep config add commit push tag fetch |
-    docker ps logs images inspect info version | kubectl get describe logs | systemctl status | brew list info |
-    npm ls view outdated audit why | pnpm ls list why | yarn list why info | pip list show freeze check |
-    poetry show check | cargo tree metadata | go list version env"""
+# First or second words that only ask or wait, whatever the program; and what git does that may mend something.
+_ASKING = frozenset(
+    "describe get help info inspect list logs ls outdated ps show status tree version wait watch whoami".split()
 )
+_GIT_MENDS = ("clone", "lfs", "submodule")
 # Files themselves, or the list of what a project depends on.
 _EDITS_BY = _table(
     """git apply am checkout restore stash reset revert merge rebase cherry-pick pull switch mv rm clean | bundle add |
     cargo add remove fix | go get mod fix | poetry add remove update lock | uv add remove lock | dotnet add remove |
     composer require remove update | yarn add remove up | pnpm add remove update | npm uninstall remove update |
-    bun add remove"""
+    bun add remove | rails generate g destroy | ng generate g | nest generate g"""
 )
 # Package managers whose `install` with a name adds it to that list; what runs code that is given with the call.
 _ADDERS = frozenset((program, word) for program in ("npm", "pnpm", "bun") for word in ("i", "install"))
@@ -72,19 +69,21 @@ _CHECKS = re.compile(r"(?:\w*(?:test|lint|check|spec|cover|verif)\w*|mypy|tsc|ru
 _BY_TARGET = frozenset("make just task rake invoke mage".split())
 # What may stand before a program that is the same program then.
 _RUNNERS = frozenset(
-    "uv poetry pipenv pdm hatch bundle npx pnpm yarn bunx python python3 run exec -m dlx mise --".split()
+    "uv poetry pipenv pdm hatch bundle npx pnpm yarn bunx python python3 run exec -m dlx mise conda xvfb-run --".split()
 )
 _AMOUNT = re.compile(r"[\d.]+\w?$")
+# What may differ in the name of the same program: where it lies, and its version.
+_PLAIN = re.compile(r"^.*/|[\d.]+$")
 _ASSIGNED = re.compile(r"(?!\w*(?:SKIP|UPDATE))[A-Za-z_]\w*=")
 # Options that only show more or less, and those that check less, do less, wait longer or work elsewhere.
 _SHOWING = re.compile(
-    r"-v+$|-[qsxl]$|-rA$|--(?:verbose|quiet|silent|tb|(?:no-)?colou?r|debug|trace|stacktrace|info|log-level|progress|plain"
+    r"-v+$|-[qsxlX]$|-rA$|--(?:verbose|quiet|silent|tb|(?:no-)?colou?r|debug|trace|stacktrace|info|log-level|progress|plain"
     r"|reporter|show|full-trace|backtrace|maxfail|bail|no-header)"
 )
 _EVADING = re.compile(
-    r"-[kmtuC]$|-run$|--?(?:\w+-)*(?:verify|force|exit-zero|D?skip\w*|passWithNoTests|allow|ignore|exclude|only|grep|filter"
-    r"|deselect|lf|ff|last-failed|testNamePattern|Dtest|tests?|dry-run|check|directory|prefix|cwd|chdir|dir|project"
-    r"|manifest-path|rootdir|max-warnings|package|workspace|scope|retr\w*|timeout|parallel)(?:-\w+)*$"
+    r"^-[kmtuC]$|^-run$|^--[lf]f$|(?i:verify|force|exit-zero|skip|passwith|allow|ignore|exclu|only|grep|filter|deselect"
+    r"|disable|suppress|warn|strict|pedantic|last-failed|tests?\b|test_?name|dry-run|check|director|prefix|cwd|chdir"
+    r"|project|manifest|rootdir|package|workspace|scope|retr|timeout|parallel|seed|new-from)"
 )
 # Outputs that tell of a network or of what others hold, of who waits no longer, of a command that did not run, and of
 # one that still runs.
@@ -93,8 +92,14 @@ _PASSING = re.compile(
     r"|(?:HTTP|status|error)\D{0,12}(?:429|50[234])\b|rate limit|too many requests|connection reset|socket hang up"
     r"|network (?:error|is unreachable)|TLS handshake|KeyboardInterrupt|interrupted|doesn't want to proceed"
     r"|requires approval|permission to use|EADDRINUSE|already in use|already allocated|could not get lock"
-    r"|temporarily unavailable|no space left",
+    r"|temporarily unavailable|no space left|bad gateway|service unavailable",
     re.IGNORECASE,
+)
+# What a check says of what it checks, which may be right the next time.
+_CHECKED = re.compile(
+    r"\b[1-9]\d* (?:tests? )?fail(?:ed|ures?|ing)\b|^(?:--- )?FAIL\b|(?-i:\bFAILED$)|Falsifying"
+    r"|Assertion(?:Failed)?Error",
+    re.IGNORECASE | re.MULTILINE,
 )
 _RUNNING = re.compile(r"running (?:in (?:the )?background|with session)")
 _HOMES = re.compile(r"(?:^|[\s=:'\"])(?:~|\$\{?HOME\b|/root\b|/home/|/Users/)|[A-Z]:\\Users", re.IGNORECASE)
@@ -130,7 +135,8 @@ class _Run:
         """Take in how it ended."""
         unknown = (self.cut and result.well) or _RUNNING.search(result.text)
         self.well = None if unknown else result.well
-        self.passing = bool(_PASSING.search(result.text[-_READ:]))
+        said = result.text[-_READ:]
+        self.passing = bool(_PASSING.search(said) or _CHECKED.search(said))
 
     def same(self, other: "_Run") -> bool:
         """Whether it is another run of the same."""
@@ -158,12 +164,16 @@ def _does(command: Command) -> int:
         or (program in {"sed", "perl"} and any(word.startswith("-i") for word in options))
         or (does in _ADDERS and named[1:] and not options & {"-g", "--global"})
         or does in _EDITS_BY
-        or (_REWRITES.intersection(rest) and "--check" not in options)
+        or (
+            any(map(_REWRITES.match, (program, *rest)))
+            and not any(word.endswith(("--check", ":check")) for word in rest)
+        )
         or (program == "rm" and not any("r" in word.lower() for word in options))
         or (scratch and any(map(_WRITING.search, rest)))
     ):
         return _EDITS
-    looks = scratch or program in _LOOKERS or does in _LOOKS_BY or options & {"--help", "--version"}
+    asks = not _ASKING.isdisjoint(named[:2]) or options & {"--help", "--version"}
+    looks = scratch or asks or program in _LOOKERS or (program == "git" and does[1] not in _GIT_MENDS)
     return _LOOKS if looks else _ACTS
 
 
@@ -236,14 +246,19 @@ def _same_otherwise(before: list[str], after: list[str]) -> bool:
     if before[0] == "git":  # what its options change is seldom how alone
         return False
     bare = [word for word in after if word in before or not _ASSIGNED.match(word)]
+    if bare[1:] == before[1:] and _PLAIN.sub("", bare[0]) == _PLAIN.sub("", before[0]):
+        return True
     if bare[-len(before) :] == before:
-        return bare != after or _RUNNERS.issuperset(bare[: -len(before)])
+        runs = bare[: -len(before)]
+        return runs[0] in _RUNNERS and all(
+            word in _RUNNERS or "-" in (word[:1], last[:1]) for last, word in pairwise(runs)
+        )
     gone, new = _options(before, after), _options(after, before)
     if gone is None or new is None or before[0] != bare[0]:
         return False
     long = [word for word in gone if word[:2] == "--"]
     slip = any(similar(word, long) for word in new if word[:2] == "--" and "=" not in word)
-    return not slip and not any(_EVADING.match(word.partition("=")[0]) for word in (*gone, *new))
+    return not slip and not any(word[:1] == "-" and _EVADING.search(word.partition("=")[0]) for word in (*gone, *new))
 
 
 def _options(words: Sequence[str], others: Sequence[str]) -> list[str] | None:
