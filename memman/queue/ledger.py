@@ -3,14 +3,13 @@
 import time
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from itertools import accumulate, pairwise
 from typing import Any
 
 import apsw
 
 from memman.model.objects import parsed
 from memman.model.records import Usage
-from memman.sqlite import Transaction, TranslatedErrors
+from memman.sqlite import TranslatedErrors
 
 COLUMNS = ("day", "stage", "provider", "model", "calls", "tokens_in", "tokens_out", "cost", "unpriced")
 _SUMMED = ("calls", "tokens_in", "tokens_out", "cost")
@@ -21,7 +20,7 @@ WORKED_FOR: ContextVar[str] = ContextVar("worked_for", default="")
 _MOST_TOKENS = 10**9
 _ENTER = """
 INSERT INTO ledger(day, stage, provider, model, calls, tokens_in, tokens_out, cost, unpriced, repository)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls,
+VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + 1,
 tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
 cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced
 """
@@ -62,20 +61,13 @@ class Ledger:
     def enter(
         self, stage: str, provider: str, model: str, usage: Usage, parts: Mapping[str, int] | None = None
     ) -> None:
-        """Add one call to today's account of its repository, or with `parts` by its share to several."""
+        """Add one call to today's account of its repository, or of that which has the most of its `parts`."""
         parts = parts or {WORKED_FOR.get(): 1}
-        tokens_in, tokens_out = (
-            _shared(min(count, _MOST_TOKENS), parts) for count in (usage.tokens_in, usage.tokens_out)
-        )
-        largest, whole = max(parts, key=lambda repository: parts[repository]), sum(parts.values())
-        cost, unpriced = usage.cost or 0.0, usage.cost is None
-        key = (today(), stage, provider, model)
-        rows = [
-            (*key, here == largest, tokens_in[here], tokens_out[here], cost * part / whole, unpriced, here)
-            for here, part in parts.items()
-        ]
-        with TranslatedErrors(self.db.filename), Transaction(self.db):
-            self.db.executemany(_ENTER, rows)
+        tokens = (min(count, _MOST_TOKENS) for count in (usage.tokens_in, usage.tokens_out))
+        repository = max(parts, key=lambda one: parts[one])
+        row = (today(), stage, provider, model, *tokens, usage.cost or 0.0, usage.cost is None, repository)
+        with TranslatedErrors(self.db.filename):
+            self.db.execute(_ENTER, row)
 
     def spent_today(self, of: Sequence[str] = ()) -> tuple[float, int, int]:
         """Return today's dollars and tokens, and how often a model was called; of providers `of`, by default of all."""
@@ -113,10 +105,3 @@ class Ledger:
         """Keep the accounts of the newest _KEPT_DAYS days that have any, whatever day the clock says it is."""
         kept = "SELECT DISTINCT day FROM ledger ORDER BY day DESC LIMIT ?"
         self.db.execute(f"DELETE FROM ledger WHERE day NOT IN ({kept})", (_KEPT_DAYS,))
-
-
-def _shared(count: int, parts: Mapping[str, int]) -> dict[str, int]:
-    """Share a whole number out by parts; what each gets adds up to it."""
-    whole = sum(parts.values())
-    ends = [0, *(count * part // whole for part in accumulate(parts.values()))]
-    return {name: end - start for name, (start, end) in zip(parts, pairwise(ends), strict=True)}

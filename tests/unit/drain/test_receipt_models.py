@@ -82,7 +82,7 @@ def test_each_repository_pays_for_its_notes(box):
 
 
 def test_parts_add_up_to_the_whole(box):
-    """However unevenly a call is shared, no token is lost or counted twice, and what repeats is added."""
+    """A call about several repositories is counted once, no token lost, and what repeats is added."""
     queue = Queue(str(box.data))
     for _ in range(2):
         Ledger(queue.db).enter("extract", "p", "m", Usage(100, 1, 0.5), {"a": 1, "b": 1, "c": 1})
