@@ -43,7 +43,7 @@ def drains(context: Context) -> Iterator[Finding]:
 
 
 def scheduler(context: Context) -> Iterator[Finding]:
-    """Check who starts drains, and that no unit is missing, changed, masked, disabled or idle."""
+    """Check who starts drains, and that no unit is missing, changed, disabled or idle."""
     data, schedule = context.data, Schedule.load(context.data)
     if schedule.stopped:
         yield warn("stopped: memory is read-only", "memman scheduler start")
@@ -110,14 +110,5 @@ def _health(starter: ModuleType, *, stopped: bool) -> Iterator[Finding]:
     if not health["well"] and not stopped:
         states = ", ".join(f"{name} {state}" for name, state in health["units"].items())
         yield fail(f"{starter.KIND}: {states}", f"{_INSTALL} && memman scheduler trigger")
-    if starter.KIND != systemd.KIND:
-        return
-    for unit, state in systemd.enabled().items():
-        if state.startswith("masked"):
-            runtime = ("--runtime",) if state.endswith("runtime") else ()
-            unmask = shell("systemctl", "--user", "unmask", *runtime, unit)
-            yield fail(f"systemd: {unit} is {state}", f"{unmask} && {_INSTALL}")
-        elif state != "enabled" and not stopped:
-            yield fail(f"systemd: {unit} is {state}: nothing starts it at the next login", _INSTALL)
-    if not systemd.lingers():
+    if starter is systemd and not systemd.lingers():
         yield warn("drains stop when you log out: lingering is off", "loginctl enable-linger")

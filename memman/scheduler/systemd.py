@@ -191,12 +191,6 @@ def properties(*names: str) -> dict[str, dict[str, str]]:
     return {block["Id"]: block for block in blocks if "Id" in block}
 
 
-def enabled() -> dict[str, str]:
-    """Return whether each starter is enabled, masked or what else, as the disk has it."""
-    said = _systemctl("is-enabled", *STARTERS).out.split()
-    return dict(zip(STARTERS, said, strict=False))
-
-
 def linger() -> bool:
     """Let this user's units run while nobody is logged in; whether they may."""
     with suppress(NoScheduler):

@@ -285,11 +285,6 @@ def idle_timer(m: Machine) -> None:
     (m.home / "tools/states/memman-drain.timer").unlink()
 
 
-def state(name: str, text: str = "") -> Callable[[Machine], None]:
-    """Have the service manager say something else."""
-    return lambda m: (m.home / "tools/states" / name).write_text(text)
-
-
 def failing(m: Machine) -> None:
     """Let a drain be broken off over a value that is then put right."""
     setting("MEMMAN_LLM_PROVIDER=nobody")(m)
@@ -450,10 +445,6 @@ FAULTS = {
         "scheduler", edited(f"{UNITS}/memman-drain.service", "[Service]", "[Service]\nNice=5"), "another version"
     ),
     "timer idle": Fault("scheduler", idle_timer, "memman-drain.timer inactive"),
-    "unit masked till the next boot": Fault(
-        "scheduler", state("memman-drain.path.said", "masked-runtime\n"), "masked-runtime"
-    ),
-    "unit off after the next boot": Fault("scheduler", state("memman-drain.timer.said", "disabled\n"), "disabled"),
     "launcher missing": Fault("launcher", gone(".memman/bin/memman"), "does not exist"),
     "launcher no program": Fault("launcher", lambda m: (m.box.data / "bin/memman").chmod(0o600), "executable"),
     "launcher looks elsewhere": Fault("launcher", elsewhere, "was changed"),
