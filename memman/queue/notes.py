@@ -15,7 +15,7 @@ from memman.model.records import Hints, Note, Provenance
 from memman.model.vocabulary import REMEMBERED
 from memman.queue.schema import open_queue
 from memman.secrets.leaks import within
-from memman.sqlite import NAMED, Row, Transaction, TranslatedErrors, close
+from memman.sqlite import NAMED, Transaction, TranslatedErrors, close
 
 # Failures of a note's own after which it is parked; memman.drain.consequences says which failures those are.
 ATTEMPTS = 5
@@ -39,38 +39,12 @@ GROUP BY agent, session HAVING count(*) < ? AND max(queued_at) BETWEEN ? AND ?
 """
 WAITS = "a conversation goes on: its turns are read once it ends, or is quiet for 15 minutes"
 
-
-class _ClaimedRow(Row):
-    """A note that a drain takes; `overtaken` stands for what tells it."""
-
-    __slots__ = ()
-    id: int
-    uid: str
-    store: str
-    text: str
-    queued_at: int
-    category: str | None
-    importance: int | None
-    entities: str
-    replaces: str
-    source: str
-    agent: str
-    session: str
-    cwd: str
-    repository: str
-    revision: str
-    host: str
-    user: str
-    deferrals: int
-    channel: str
-    reply: str
-    shown: str
-    scope: str
-    ends_at: int | None
-    visibility: str
-    overtaken: int
-
-
+# Who said a note, in the order of Provenance, and what else a drain takes of one.
+_STAMPS = ("source", "agent", "session", "cwd", "repository", "revision", "host", "user")
+_CLAIMED = (
+    *("id", "uid", "store", "text", "queued_at", "category", "importance", "entities", "replaces", "deferrals"),
+    *("channel", "reply", "shown", "scope", "ends_at", "visibility", *_STAMPS),
+)
 # Whether one that came after it is stored: the drain goes by the order of ids, and looks at times for such alone.
 _OVERTAKEN = """EXISTS (SELECT 1 FROM note AS later
 WHERE later.store = note.store AND later.id > note.id AND later.state = 'done')"""
@@ -91,7 +65,7 @@ _PROBE = _NEXT.format(which="1", order="retry_at, id")
 _STILL = "+state = 'pending'"
 _CLAIM = f"""
 UPDATE note SET state = 'running', attempts = attempts + 1, changed_at = :now WHERE id = {{}} AND {_STILL}
-RETURNING {_ClaimedRow.listed().replace("overtaken", _LATE)}
+RETURNING {", ".join(_CLAIMED)}, {_LATE}
 """
 _EMPTIED = "text = '', reply = '', shown = ''"
 _TWIN = """state = 'parked' AND EXISTS (SELECT 1 FROM note AS other WHERE other.state IN ('pending', 'running') AND
@@ -102,20 +76,26 @@ LISTED = (
 )
 
 
-def _note(row: _ClaimedRow) -> Note:
-    names = tuple(row.entities.split("\n")) if row.entities else ()
+def provenance(row: Mapping[str, Any]) -> Provenance:
+    """Return where a note came from, of its row."""
+    return Provenance(*(row[name] for name in _STAMPS))
+
+
+def _note(row: Mapping[str, Any]) -> Note:
+    names = tuple(row["entities"].split("\n")) if row["entities"] else ()
+    hints = (row[name] for name in ("replaces", "scope", "ends_at", "visibility"))
     return Note(
-        row.uid,
-        row.store,
-        row.text,
-        row.queued_at,
-        Hints(row.category, row.importance, names, row.replaces, row.scope, row.ends_at, row.visibility),
-        Provenance(row.source, row.agent, row.session, row.cwd, row.repository, row.revision, row.host, row.user),
-        row.deferrals,
-        row.channel,
-        row.reply,
-        tuple(row.shown.split()),
-        bool(row.overtaken),
+        row["uid"],
+        row["store"],
+        row["text"],
+        row["queued_at"],
+        Hints(row["category"], row["importance"], names, *hints),
+        provenance(row),
+        row["deferrals"],
+        row["channel"],
+        row["reply"],
+        tuple(row["shown"].split()),
+        bool(row["overtaken"]),
     )
 
 
@@ -177,9 +157,9 @@ class Queue:
             found = self.db.execute(_CLAIM.format(_PROBE if probe else _DUE), values).get
         if found is None:
             return None
-        row = _ClaimedRow(found)
+        row = dict(zip((*_CLAIMED, "overtaken"), found, strict=True))
         if not probe:
-            self._passed = row.id
+            self._passed = row["id"]
         return _note(row)
 
     def rewind(self) -> None:

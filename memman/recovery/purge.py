@@ -27,11 +27,11 @@ from memman.config.purged import WHOLE, Buried, bury, bury_texts, dig_up, dig_up
 from memman.config.schedule import refuse_stopped, ring
 from memman.locks import quiet
 from memman.model.errors import MemmanError, UsageError
-from memman.model.records import Note, Provenance
+from memman.model.records import Note
 from memman.model.terms import terms
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import BUILTIN
-from memman.queue.notes import Queue
+from memman.queue.notes import Queue, provenance
 from memman.queue.view import QueueView
 from memman.recovery import copies
 from memman.recovery.backup import sweep
@@ -189,10 +189,7 @@ def erase(
     vectors.wipe(unit.db, around, BUILTIN)
     sql.purge(unit, rows, now)
     for row in waiting:
-        stamped = (
-            row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user")
-        )
-        sql.close(unit, Note(row["uid"], row["store"], "", row["queued_at"], provenance=Provenance(*stamped)), now)
+        sql.close(unit, Note(row["uid"], row["store"], "", row["queued_at"], provenance=provenance(row)), now)
 
 
 def scrubbed(data: str, queue: Queue, stores: dict[str, SqliteStore]) -> list[str]:
