@@ -11,7 +11,7 @@ from memman.secrets import screened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 RECALL, SESSION_START, PROMPT, PRE_TOOL, SUBAGENT = WAYS = (
     "recall", "session-start", "prompt", "pre-tool", "subagent",
@@ -60,12 +60,6 @@ def note_shown(data: str, store: str, at: int, way: str, agent: str, session: st
     who = " ".join([session_name(said) if said else _NOBODY for said in (agent, session)])
     line = f"{at} {store} {way} {who} {' '.join([f'{uid}:{count}' for uid, count in tokens.items()])}\n"
     append_line(shown_path(data), line, _MOST_BYTES)
-
-
-def put_back(data: str, showings: "Iterable[Showing]") -> None:
-    """Append again what was taken and could not be counted."""
-    for one in showings:
-        note_shown(data, one.store, one.at, one.way, one.agent, one.session, one.tokens)
 
 
 def taken(data: str) -> "Iterator[Showing]":

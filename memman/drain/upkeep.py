@@ -43,7 +43,7 @@ class Upkeep:
         """Do all of it; beyond tidying in all stores (`everywhere`), or in those that were opened."""
         stores, began = self.stores, now_ms()
         reach("before:maintenance", None)
-        await maintain(self.data, self.queue, Ledger(self.queue.db), stores.writable(), stores.store)
+        await maintain(self.data, self.queue, Ledger(self.queue.db), stores.writable(), stores.here)
         scrub(self.data, self.queue, stores.here)
         self.log.write("maintenance", "debug", ms=now_ms() - began, stores=sorted(stores.opened))
         reach("after:maintenance", None)

@@ -4,30 +4,27 @@ import json
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from functools import partial
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import apsw
 
 from memman.config.asked import drop_asked
 from memman.config.places import files_of, handovers_path, sessions_path
-from memman.config.shown import RECEIPTS, Showing, put_back, taken
+from memman.config.shown import RECEIPTS, Showing, taken
 from memman.config.stores import exists, names, valid_name
-from memman.model.errors import MemmanError, NewerSchema, NoServer, NotSetUp, ServerRefused
+from memman.model.errors import MemmanError, NewerSchema
 from memman.queue.late import shorten
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.sqlite import TranslatedErrors
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.idle import SCRUBBING
-from memman.upkeep.rules import publish, put_back_hits, taken_hits
+from memman.upkeep.rules import publish, taken_hits
 
 SESSION_DAYS = 7
 # Milliseconds that a reader who looks at an older state is waited for, before that is left to the next drain.
 _PATIENCE = 2_000
-# What keeps a store from being written to that no repair here mends.
-_ELSEWHERE = (NoServer, ServerRefused, NewerSchema, NotSetUp)
 
 
 async def maintain(
@@ -49,25 +46,15 @@ async def maintain(
         shown[showing.store].append(showing)
     for name, showings in shown.items():
         if exists(data, name):
-            with _kept(partial(put_back, data, showings)):
+            with suppress(NewerSchema):
                 opened(name).count_shown(showings)
     for name, hits in taken_hits(data).items():
         if exists(data, name):
-            with _kept(partial(put_back_hits, data, name, hits)):
+            with suppress(NewerSchema):
                 opened(name).count_hits(hits)
     publish(data)
     for store in stores.values():
-        with suppress(*_ELSEWHERE):
-            store.maintain()
-
-
-@contextmanager
-def _kept(put_back: Callable[[], None]) -> Iterator[None]:
-    """Put back what cannot be counted as long as a store's server cannot be asked, or lets us only read."""
-    try:
-        yield
-    except _ELSEWHERE:
-        put_back()
+        store.maintain()
 
 
 def drop_sessions(data: str) -> None:

@@ -12,8 +12,6 @@ from contextlib import closing, suppress
 from typing import Any
 
 from memman.config.places import (
-    HITS_BYTES,
-    append_line,
     hits_path,
     read_file,
     rules_path,
@@ -140,13 +138,6 @@ def taken_hits(data: str) -> Hits:
     with suppress(OSError):
         os.remove(taken)
     return found
-
-
-def put_back_hits(data: str, store: str, found: dict[str, list[int]]) -> None:
-    """Append again what was taken and could not be counted."""
-    for uid, times in found.items():
-        for at in times:
-            append_line(hits_path(data), f"{at} {store} {uid}\n", HITS_BYTES)
 
 
 def _read(path: str) -> Hits:
