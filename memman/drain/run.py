@@ -23,7 +23,7 @@ from memman.drain.loop import Drain, Limits
 from memman.drain.report import Report
 from memman.drain.runner import Watch
 from memman.drain.stores import Stores
-from memman.drain.worklog import Worklog, failure, spent
+from memman.drain.worklog import Worklog, failure
 from memman.locks import drain_lock
 from memman.model.errors import MemmanError, NotSetUp
 from memman.model.records import Note
@@ -130,13 +130,12 @@ async def _round(
     """Work on the notes that wait, then on what no note asked for."""
     from memman.drain.upkeep import Upkeep
 
-    ledger = Ledger(queue.db)
-    stores = Stores(Providers(data, settings, ledger, queue, log.write), drain)
+    stores = Stores(Providers(data, settings, Ledger(queue.db), queue, log.write), drain)
     work = Drain(queue, stores.equipped, limits, watch)
     loop = asyncio.get_running_loop()
     for number in _STOPPING:
         loop.add_signal_handler(number, work.interrupt, f"asked to stop by {number.name}")
-    began, before = now_ms(), ledger.totals()
+    began = now_ms()
     try:
         log.started(waiting := queue.waiting(limits.store))
         _shut(work, stores, queue, failed := await _exchanged(data, stores, work, log, connected(data)))
@@ -150,8 +149,6 @@ async def _round(
         finally:
             beating.cancel()
         _keep(queue, report, began)
-        for calls in spent(before, ledger.totals()):
-            log.write("provider calls", **calls)
         if report.done:
             again = [name for name in connected(data) if name in stores.opened and name not in failed]
             for error in (await _exchanged(data, stores, work, log, again)).values():

@@ -6,7 +6,6 @@ given up silently: memory matters more.
 
 import json
 import os
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
@@ -123,14 +122,6 @@ def failure(error: Exception) -> Line:
     """Return what may be said of an error: its class and code, and its message where that quotes no note."""
     said = {"message": redact(str(error))} if isinstance(error, _PLAIN) else {}
     return {"error": type(error).__name__, "code": getattr(error, "exit_code", None)} | said
-
-
-def spent(before: Mapping[str, Line], after: Mapping[str, Line]) -> Iterator[Line]:
-    """Return what each stage's provider calls came to between two totals of the ledger."""
-    for stage, total in after.items():
-        was = before.get(stage, dict.fromkeys(total, 0))
-        if total["calls"] > was["calls"]:
-            yield {"stage": stage} | {name: total[name] - was[name] for name in total}
 
 
 def lines(data: str, limit: int, since: int | None = None) -> list[Line]:

@@ -12,7 +12,6 @@ from memman.model.records import Usage
 from memman.sqlite import TranslatedErrors
 
 COLUMNS = ("day", "stage", "provider", "model", "calls", "tokens_in", "tokens_out", "cost", "unpriced")
-_SUMMED = ("calls", "tokens_in", "tokens_out", "cost")
 _KEPT_DAYS = 400
 # The repository that the work at hand is for; each note of a drain is a task of its own.
 WORKED_FOR: ContextVar[str] = ContextVar("worked_for", default="")
@@ -80,12 +79,6 @@ class Ledger:
         with TranslatedErrors(self.db.filename):
             cost, tokens, calls = self.db.execute(sql, (today(), *of)).get
         return cost, tokens, calls
-
-    def totals(self) -> dict[str, dict[str, Any]]:
-        """Return what each stage's calls came to, over all days kept."""
-        sums = ", ".join(f"sum({name})" for name in _SUMMED)
-        rows = self.db.execute(f"SELECT stage, {sums} FROM ledger GROUP BY stage")
-        return {stage: dict(zip(_SUMMED, row, strict=True)) for stage, *row in rows}
 
     def days(self, limit: int) -> list[dict[str, Any]]:
         """Return the newest entries, as dicts of COLUMNS."""
