@@ -14,7 +14,6 @@ from memman.config.keys import KEYS
 from memman.config.launcher import kept_path
 from memman.config.places import queue_path, store_path
 from memman.doctor.finding import Context, Finding, fail, shell, sound, warn
-from memman.integrations.files import read_only
 
 _MOVE = "move the folder to a local disk and set MEMMAN_DATA_DIR; `memman sync` shares memories between machines"
 _ELSEWHERE = "or set MEMMAN_DATA_DIR to a folder that you can write to"
@@ -36,12 +35,12 @@ def folder(context: Context) -> Iterator[Finding]:
     """
     data = context.data
     if not os.path.exists(data):
-        says = f"{data} does not exist yet: the first note creates it"
-        yield from sound(chain(_unsafe(context, [data]), _locked(data)), says)
+        yield from sound(_unsafe(context, [data]), f"{data} does not exist yet: the first note creates it")
     elif not os.path.isdir(data):
         yield fail(f"{data} is not a folder", hint="move it away, or set MEMMAN_DATA_DIR")
     elif not os.access(data, os.R_OK | os.W_OK | os.X_OK):
-        yield fail(f"{data} is read-only: nothing can be remembered", _writable(data), _ELSEWHERE)
+        mend = shell("chmod", "u+rwX", data) if os.stat(data).st_uid == os.geteuid() else ""
+        yield fail(f"{data} is read-only: nothing can be remembered", mend, _ELSEWHERE)
     else:
         places = [queue_path(data), *(store_path(data, name) for name in context.stores)]
         faults = chain(_unsafe(context, places), _open(data), _full(data), _settings(context))
@@ -54,19 +53,6 @@ def _full(data: str) -> Iterator[Finding]:
     free = shutil.disk_usage(data).free
     if free < _LITTLE:
         yield (fail if free < _NONE else warn)(f"{free / 2**20:.0f} MiB free", hint="free some space for new notes")
-
-
-def _locked(data: str) -> Iterator[Finding]:
-    """Find what keeps a folder that is not there from being made."""
-    for place in read_only(data)[:1]:
-        says = f"{place} is read-only, so {data} cannot be made: nothing can be remembered"
-        yield fail(says, _writable(place), _ELSEWHERE)
-
-
-def _writable(place: str) -> str:
-    """Return the command that lets one write to a place, '' where none does: a disk is read-only, or another's."""
-    mine = os.stat(place).st_uid == os.geteuid() and not os.statvfs(place).f_flag & os.ST_RDONLY
-    return shell("chmod", "u+rwX", place) if mine else ""
 
 
 def _unsafe(context: Context, places: Iterable[str]) -> Iterator[Finding]:

@@ -1,7 +1,6 @@
 """What doctor says of the data folder, its files and its settings."""
 
 import json
-import os
 
 import pytest
 
@@ -53,18 +52,6 @@ def test_what_such_a_service_leaves_in_the_home_folder_is_none(box):
     for name in (".dropbox", "Dropboxes", "OneDriver"):
         (box.data.parent / name).mkdir()
     assert [status for status, _ in found(box, "folder")] == ["ok"]
-
-
-def test_a_home_that_cannot_be_written_is_no_ground(box):
-    """Where the data folder is not there and cannot be made, that fails; the command makes it possible."""
-    home = box.data.parent
-    home.chmod(0o500)
-    done = box.mortal("doctor", "--json", "--check", "folder")
-    (finding,) = json.loads(done.stdout)["findings"]
-    assert (done.returncode, finding["status"]) == (1, "fail")
-    assert f"{home} is read-only" in finding["says"]
-    assert os.system(finding["mend"]) == 0  # noqa: S605
-    assert box.mortal("doctor", "--check", "folder").stdout.endswith("healthy\n")
 
 
 def test_a_file_that_its_owner_may_not_read_is_named_once(box):
