@@ -145,11 +145,16 @@ class _Run:
     @property
     def mends(self) -> bool:
         """Whether it may have: it says that it makes something ready, or what it does nobody can tell."""
-        pieces = [piece for word in self.words for piece in re.findall(r"[a-z0-9]+", word.lower())]
-        if not pieces or any(map(_PREPARES.match, pieces)):
+        words = [word for word in self.words if not _ASSIGNED.match(word)]
+        if not words:
             return True
-        program = self.words[0]
-        return not any(map(_CHECKS.match, pieces)) and ("/" in program or base(program) in _BY_TARGET)
+        named = [base(words[0])]
+        named += [word for word in words[1:] if "/" not in word and (word[:1] != "-" or "daemon" in word)]
+        if any(map(_CHECKS.match, named[:2])):
+            return False
+        pieces = re.findall(r"[a-z0-9]+", " ".join(named).lower())
+        by_target = named[0] in _BY_TARGET or "/" in words[0]
+        return any(map(_PREPARES.match, pieces)) or (by_target and not any(map(_CHECKS.match, pieces)))
 
 
 def _does(command: Command) -> int:

@@ -44,6 +44,8 @@ def test_made_up_sessions_hold_what_is_found_and_nothing_else(name, client):
     (("!make a", "make a", "!make a", "make deps", "make a"), ""),
     (("!make a", "npm install left-pad", "make a"), ""),
     (("!make a", "rm config.json", "make a"), ""),
+    (("!make a", "node tests/setup/a.js -i", "make a"), ""),
+    (("!make a", "python -m pytest load", "make a"), ""),
     (("!make -C /srv/shop/web", "make gen", "make -C /srv/shop/web"), "`make -C web` failed until `make gen` was run."),
     (("!make -C /srv/shops", "make gen -C /srv/shop/", "make -C /srv/shops"),
      "`make -C /srv/shops` failed until `make gen -C .` was run."),
