@@ -38,14 +38,16 @@ _README = re.compile(r"readme(?:\.\w+)?", re.IGNORECASE)
 _MOST_GUIDES, _OF_A_README = 20, 40
 # Words of a passage that may say something.
 _WORDS = 4
-_CODE = re.compile(r"(`[^`]*`)")
+_CODE, _SPAN = re.compile(r"(`[^`]*`)"), re.compile(r"`([^`]+)`\W*")
 _MARKS = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
 # How a sentence ends that goes on elsewhere, or asks.
 _OPEN = frozenset(":,?")
 # Sections of which nothing is learned.
 _LEGAL = re.compile(
-    r"\W*(?:main )?(?:licen[cs]e|credits|acknowledg|contributors|change ?log|version history)", re.IGNORECASE
+    r"\W*(?:main )?(?:licen[cs]e|credits|acknowledg|contributors|sponsors|backers|adopters|who\W+s using|used by"
+    r"|change ?log|version history)",
+    re.IGNORECASE,
 )
 # Fences that hold commands, those that may, and lines of commands that are still no script.
 _SHELLS = frozenset(("sh", "bash", "shell", "zsh", "console", "terminal", "shell-session"))
@@ -191,8 +193,9 @@ def _each(read: Iterable[Block]) -> Iterator[_Passage]:
             continue
         headings = tuple(map(_heading, block.headings))
         leads = tuple(map(_heading, block.leads)) if block.leads != block.headings else ()
-        if block.kind == "code":
-            for what, run in _commands(block.text, block.language):
+        alone = block.kind == "prose" and _SPAN.fullmatch(block.text)
+        if alone or block.kind == "code":
+            for what, run in _commands(alone[1] if alone else block.text, block.language):
                 yield _Passage(headings, tuple(filter(None, (*leads, what))), (run,), command=True)
             continue
         told = [one for one in sentences(_plain(block.text)) if not _broken(one, block)]

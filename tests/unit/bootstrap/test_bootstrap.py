@@ -348,6 +348,14 @@ make lint       # Lint with the pinned ruff
 git commit --all
 ```
 
+To test one alone:
+
+`make test ONE=billing`
+
+## Who's using it?
+
+The shop must be known to every greengrocer by now.
+
 ## Starting
 
 1. Always start the queue by `make queue` before the shop
@@ -392,6 +400,7 @@ def test_commands_are_told_with_what_they_are_for_and_lists_whole(box, project):
         "Starting: Tests of the browser must be started from the web folder, never from the root.",
         "Testing: Lint with the pinned ruff: `make lint`.",
         "Testing: Run every test (takes a minute): `make test`.",
+        "Testing: To test one alone: `make test ONE=billing`.",
     ]
 
 
