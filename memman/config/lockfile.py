@@ -64,11 +64,12 @@ def held(path: str) -> bool:
         os.close(handle)
 
 
-def edit(path: str, change: "Callable[[str], str]") -> None:
+def edit(path: str, change: "Callable[[str], str]", patience: float = FOREVER) -> None:
     """Write what `change` makes of a small file, in place: others hold it open. Raises OSError."""
     handle = open_file(path, os.O_RDWR)
     try:
-        acquired(handle, FOREVER)
+        if not acquired(handle, patience):
+            return
         said = os.pread(handle, os.fstat(handle).st_size, 0).decode(errors="replace")
         if (says := change(said)) != said:
             rewrite(handle, says)

@@ -36,7 +36,8 @@ def asked(call: "Call") -> bool:
     By default it is where a person is.
     """
     said = setting(call.data, "MEMMAN_NOTED")
-    return wanted(call) and (said == "on" or (said in ("", "auto") and not _program()))
+    program = any(os.environ.get(name) in values if values else _set(name) for name, values in _PROGRAMS.items())
+    return wanted(call) and (said == "on" or (said in ("", "auto") and not program))
 
 
 def wanted(call: "Call") -> bool:
@@ -94,10 +95,6 @@ def unnoted(call: "Call") -> str:
 
 def _noting(call: "Call") -> str:
     return f"{sessions_path(call.data)}/{call.host}.notes"
-
-
-def _program() -> bool:
-    return any(os.environ.get(name) in values if values else _set(name) for name, values in _PROGRAMS.items())
 
 
 def _set(name: str) -> bool:

@@ -8,8 +8,8 @@ import os
 import time
 from zlib import crc32
 
-from memman.config.lockfile import acquired, opened, rewrite
-from memman.config.places import handovers_path, make_file, setting, text_at
+from memman.config.lockfile import edit
+from memman.config.places import handovers_path, make_file, make_folder, setting, text_at
 from memman.hot.frame import ends
 from memman.model.payload import parsed, quoted
 
@@ -40,19 +40,17 @@ def keep(call: "Call", who: str, text: str) -> None:
     if setting(call.data, "MEMMAN_CAPTURE") == ASK:
         return
     path = f"{handovers_path(call.data)}/{_prefix(repository)}{os.path.basename(call.session.path)}"
+    line = f'{{"who":{quoted(who)},"text":{quoted(ends(text, _FIRST, _LAST))}}}'
+
+    def added(before: str) -> str:
+        return "\n".join((_head(call, repository), *_newest([*before.split("\n")[1:], line])))
+
     try:
-        file = opened(path)
-    except OSError:
+        make_folder(handovers_path(call.data))
+        make_file(path)
+        edit(path, added, _PATIENCE)
+    except OSError:  # it is handed over with the next turn
         return
-    try:
-        if acquired(file, _PATIENCE):
-            _, *texts = os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace").split("\n")
-            line = f'{{"who":{quoted(who)},"text":{quoted(ends(text, _FIRST, _LAST))}}}'
-            rewrite(file, "\n".join((_head(call, repository), *_newest([*texts, line]))))
-    except OSError:
-        pass
-    finally:
-        os.close(file)
 
 
 def _head(call: "Call", repository: str) -> str:

@@ -24,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from memman.recall.hit import Hit
 
 LIMIT = 10
 MOST = 50
@@ -67,18 +66,25 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     now = time.time_ns() // 1_000_000
     as_json = bool(values.get("json"))
     path = store_path(data, store)
-    old = _told_reach(path, now) if there(reach_path(path)) else ""
-    if as_json and budget is not None:
-        _leave_room(store, budget, old)
+    old = ""
+    if there(reach_path(path)):
+        from memman.store.reach import told as told_reach
+
+        old = told_reach(path, now)
+    if as_json:
+        from memman.hot.answer import answer, least
+
+        if budget is not None and budget < least(store, old):
+            refuse(f"--budget {budget} has no room for --json: give at least {least(store, old)}")
     hits = found(data, store, query, asked.filters, asked.limit, asked.intent)
     if as_json:
-        from memman.hot.answer import answer
-
         text, shown = answer(hits, store, query, budget, old)
         sys.stdout.write(text + "\n")
         costs = [tokens(text) // shown] * shown if shown else []
     else:
-        costs = _print_lines(hits, now, query, budget)
+        written = lines(hits, now, query, budget)
+        sys.stdout.write("".join([f"{line}\n" for line in written]))
+        costs = list(map(tokens, written))
         shown = len(costs)
     sys.stdout.flush()
     elsewhere = "" if hits else _elsewhere(asked)
@@ -103,28 +109,6 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     told = {hit.row.uid: cost for hit, cost in zip(hits, costs, strict=False) if not hit.pending}
     note_shown(data, store, now, ASKED, agent(), session(), told)
     return 0
-
-
-def _told_reach(path: str, now: int) -> str:
-    """Return how old a shared store is, where its server cannot be asked."""
-    from memman.store.reach import told
-
-    return told(path, now)
-
-
-def _print_lines(hits: "list[Hit]", now: int, query: str, budget: int | None) -> list[int]:
-    """Print the first hits that `budget` tokens have room for, and return what each costs."""
-    written = lines(hits, now, query, budget)
-    sys.stdout.write("".join(f"{line}\n" for line in written))
-    return list(map(tokens, written))
-
-
-def _leave_room(store: str, budget: int, old: str) -> None:
-    """Raise UsageError where an answer in JSON costs more than `budget` before its first hit."""
-    from memman.hot.answer import least
-
-    if budget < least(store, old):
-        refuse(f"--budget {budget} has no room for --json: give at least {least(store, old)}")
 
 
 def _elsewhere(asked: Asked) -> str:

@@ -53,7 +53,9 @@ class RecallSession:
                 return pending(notes, asked, filters)[:limit]
             replaced = self.reader.located(gone)
             stored = answered(self.reader, self.table, asked, filters, limit, intent, close)
-            stored = labelled(self.reader, _scoped(self.reader, stored, filters), filters.as_of or _now())
+            stored = labelled(
+                self.reader, _scoped(self.reader, stored, filters), filters.as_of or time.time_ns() // 1_000_000
+            )
             stored = stored if intent in IN_TIME else standing_back(stored)
             fresh = [hit for hit in pending(notes, asked, filters) if not self.reader.has_receipt(hit.row.note)]
         return _merged([hit for hit in stored if hit.id not in replaced], fresh)[:limit]
@@ -80,10 +82,6 @@ def _refuse_emptied(data: str, store: str, path: str) -> None:
         refuse_emptied(data, store)
 
 
-def _now() -> int:
-    return time.time_ns() // 1_000_000
-
-
 def _scoped(reader: SqliteReader, hits: "list[Hit]", filters: "Filters") -> "list[Hit]":
     """Say of each hit what it holds for, if not for all of the repository one is in, or everywhere."""
     scopes = reader.scope_of(hit.id for hit in hits) if hits else {}
@@ -103,9 +101,9 @@ def opened(data: str, store: str) -> RecallSession:
     """Open a store with what waits for it. Raises UnknownStore where there is neither; the default one may come."""
     recalls = RecallSession(data, store)
     if store != DEFAULT and recalls.reader is None and not recalls.notes:
-        from memman.config.stores import unknown
+        from memman.config import stores
 
-        raise unknown(data, store)
+        raise stores.unknown(data, store)
     return recalls
 
 

@@ -87,8 +87,9 @@ def queued(
 
     Raises UsageError, UnknownStore and ServerRefused.
     """
-    _check_place(data, folder)
-    _check_rights(data, _existing(data, store))
+    if folder and (why := ignored(data, folder)):
+        refuse(f"not saved: this folder is excluded ({why})")
+    _check_store(data, store)
     origin = stamp(data, choice(values, "source", SOURCES) or "", here, folder)
     notes = [{**_note(part, values, replaces), **origin, "store": store} for part in parts]
     if not (replaces or origin["repository"]):
@@ -105,17 +106,10 @@ def _where(scope: str, origin: "Mapping[str, str | int | None]") -> str:
     return place + unless * (own and not scope)
 
 
-def _existing(data: str, store: str) -> str:
-    """Return the name of a store that there is, or that makes itself. Raises UnknownStore."""
+def _check_store(data: str, store: str) -> None:
+    """Raise UnknownStore where there is none, and ServerRefused for one of a server that may only be read."""
     if store != stores.DEFAULT and not stores.exists(data, store):
-        from memman.config.stores import unknown
-
-        raise unknown(data, store)
-    return store
-
-
-def _check_rights(data: str, store: str) -> None:
-    """Raise ServerRefused for a store of a server that is known to be for reading only."""
+        raise stores.unknown(data, store)
     path = store_path(data, store)
     if os.path.exists(reach_path(path)):
         from memman.store.reach import only_read
@@ -124,12 +118,6 @@ def _check_rights(data: str, store: str) -> None:
             from memman.model.errors import ServerRefused
 
             raise ServerRefused(f"not saved: store {store!r} is one that you may only read; its owner can change that")
-
-
-def _check_place(data: str, folder: str) -> None:
-    """Raise UsageError where nothing is to be remembered."""
-    if folder and (why := ignored(data, folder)):
-        refuse(f"not saved: this folder is excluded ({why})")
 
 
 def _check_scope(scope: str, folder: str) -> None:
@@ -141,7 +129,7 @@ def _check_scope(scope: str, folder: str) -> None:
 
 
 def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -> "dict[str, str | int | None]":
-    importance = choice(values, "importance", IMPORTANCES)
+    importance, until = choice(values, "importance", IMPORTANCES), said(values, "until")
     names = (name.strip() for name in (said(values, "entities") or "").split(","))
     return {
         "text": text,
@@ -151,16 +139,8 @@ def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -
         "replaces": replaces,
         "scope": asked(said(values, "scope")),
         "visibility": choice(values, "visibility", VISIBILITIES) or "",
-        **_end(values),
+        **({} if until is None else {"ends_at": end(until, "until")}),
     }
-
-
-def _end(values: "Mapping[str, str | bool | None]") -> dict[str, "str | int | None"]:
-    """Return until when a note holds, where somebody says it. Raises UsageError."""
-    until = said(values, "until")
-    if until is None:
-        return {}
-    return {"ends_at": end(until, "until")}
 
 
 def _piped(words: "Sequence[str]") -> bool:

@@ -70,7 +70,9 @@ def response(call: "Call", tool: str) -> str:
     if set_by_user := [one for one in fired if one["text"]]:
         read = [one for one in set_by_user if "unread" not in one]
         if read and call.genuine:
-            _count(call.data, call.store, read, now)
+            # The drain adds it to the rules' hits.
+            line = f"{now} {call.store} {' '.join([one['uid'] for one in read])}\n"
+            append_line(hits_path(call.data), line, HITS_BYTES)
         return _written(call.host, set_by_user)
     return _recalled(call, [one["uid"] for one in fired]) if fired and call.host in _HEARING else ""
 
@@ -144,11 +146,6 @@ def _decided(host: str, action: str, said: str) -> str:
     if action == rules.INFORM:
         fields = f'"additionalContext":{text}'
     return f'{{"hookSpecificOutput":{{"hookEventName":"PreToolUse",{fields}}}}}'
-
-
-def _count(data: str, store: str, fired: "Sequence[Record]", now: int) -> None:
-    """Append what fired to a bounded record, which the drain adds to the rules' hits; may fail silently."""
-    append_line(hits_path(data), f"{now} {store} {' '.join(one['uid'] for one in fired)}\n", HITS_BYTES)
 
 
 def _now() -> int:
