@@ -4,7 +4,7 @@ import time
 
 from memman.config.places import check_folder, queue_path, store_path
 from memman.config.scope import label
-from memman.config.stores import DEFAULT
+from memman.config.stores import DEFAULT, unknown
 from memman.embed.static import StaticTable
 from memman.recall import answered
 from memman.recall.confidence import confidence
@@ -101,9 +101,7 @@ def opened(data: str, store: str) -> RecallSession:
     """Open a store with what waits for it. Raises UnknownStore where there is neither; the default one may come."""
     recalls = RecallSession(data, store)
     if store != DEFAULT and recalls.reader is None and not recalls.notes:
-        from memman.config import stores
-
-        raise stores.unknown(data, store)
+        raise unknown(data, store)
     return recalls
 
 

@@ -29,10 +29,6 @@ def _settings() -> str:
     return home() + "/settings.json"
 
 
-def _servers() -> str:
-    return under("CLAUDE_CONFIG_DIR", "~") + "/.claude.json"
-
-
 def plugged() -> bool:
     """Whether the plugin form is installed and on: hooks in the settings would then fire twice."""
     said = _plain(_settings(), "enabledPlugins")
@@ -46,11 +42,6 @@ def plugged() -> bool:
 def _plain(path: str, key: str) -> dict[str, object]:
     held = look(path, (key,))
     return held if isinstance(held, dict) else {}
-
-
-def _allowed() -> list[object]:
-    held = look(_settings(), _ALLOW)
-    return held if isinstance(held, list) else []
 
 
 def permissions(wiring: Wiring) -> list[str]:
@@ -71,7 +62,8 @@ def _files(wiring: Wiring) -> list[File]:
     block = {} if plugged() else sources.block(NAME, "hooks/hooks.json", wiring.launcher)
     granted = permissions(wiring)
     what = f"{len(block)} hooks, {len(granted)} permissions" if block else f"{len(granted)} permissions"
-    if wide := [str(permission) for permission in _allowed() if loose(permission)]:
+    allowed = look(_settings(), _ALLOW)
+    if wide := [str(one) for one in (allowed if isinstance(allowed, list) else ()) if loose(one)]:
         what += f", replacing {', '.join(wide)}"
     files = [File(_settings(), FORM, what, lambda text: _put(text or "", block, granted))]
     if block:
@@ -122,5 +114,5 @@ def _notes(_: Wiring) -> list[str]:
     return [says] if plugged() else []
 
 
-_SERVER = Server(_servers, says={"type": "stdio"})
+_SERVER = Server(lambda: under("CLAUDE_CONFIG_DIR", "~") + "/.claude.json", says={"type": "stdio"})
 TARGET = Target(NAME, "claude", home, _files, _notes, lambda: [_settings()], server=_SERVER)

@@ -72,7 +72,8 @@ class Client:
             files.append(laid(self.path(self.plugin), script, "the plugin"))
         if self.hooks:
             block = sources.block(self.name, "hooks.json", wiring.launcher)
-            files.append(File(self.path(self.hooks), parts.HOOKS, f"{len(block)} hooks", partial(_hooked, block=block)))
+            hooked = partial(parts.put_hooks, block=block)
+            files.append(File(self.path(self.hooks), parts.HOOKS, f"{len(block)} hooks", hooked))
         if self.head:
             files.append(_own(self.path(self.rules), f"{self.head}\n{_RULE}", "the rules", wiring))
         elif self.rules:
@@ -128,10 +129,6 @@ def _own(path: str, text: str, what: str, wiring: Wiring) -> File:
 def _shared(path: str) -> str:
     """Return one path for a file that several clients reach by links; another user's link stays, to be refused."""
     return path if others_link(path) else os.path.realpath(path)
-
-
-def _hooked(text: str | None, block: parts.Block) -> str:
-    return parts.put_hooks(text or "", block)
 
 
 def _ruled(text: str | None, says: str) -> str | None:

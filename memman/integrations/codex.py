@@ -50,7 +50,7 @@ def _files(wiring: Wiring) -> list[File]:
         return parts.allow(text or "", wiring.data) if wiring.sandbox else text
 
     return [
-        File(_json(), parts.HOOKS, f"{len(block)} hooks", lambda text: parts.put_hooks(text or "", block)),
+        File(_json(), parts.HOOKS, f"{len(block)} hooks", lambda text: parts.put_hooks(text, block)),
         File(_toml(), parts.TOML, "its sandbox" if wiring.sandbox else "", put_toml),
         *sources.skills(wiring),
     ]

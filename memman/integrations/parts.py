@@ -69,8 +69,9 @@ def commands(hooks: object) -> list[str]:
     return [handler["command"] for *_, handler in _handlers(hooks, ours)]
 
 
-def put_hooks(text: str, block: Block) -> str:
+def put_hooks(text: str | None, block: Block) -> str:
     """Have exactly the groups of `block` as our entries; those of others stay where they are. Raises CannotEdit."""
+    text = text or ""
     if groups(edits.at(text, (_HOOKS,))) == block:
         return text
     text = take_hooks(text, None)
