@@ -59,15 +59,13 @@ def groups(catalogue: Catalogue, among: Sequence[int] = (), progress: Progress =
         return scopes.get(old) == scopes.get(new) and known[old]["ends_at"] == known[new]["ends_at"]
 
     pairs = [pair for pair in pairs if pair not in apart and one_place(*pair)]
+    texts = [(known[old]["text"], known[new]["text"]) for old, new in pairs]
+    said = lint.compared(judge, texts, lambda count: progress(count, len(pairs)))
     same: dict[int, set[int]] = {}
-    for at in range(0, len(pairs), lint.BATCH):
-        some = pairs[at : at + lint.BATCH]
-        said = lint.compared(judge, [(known[old]["text"], known[new]["text"]) for old, new in some])
-        for (old, new), finding in zip(some, said, strict=True):
-            if finding == "same" and not of_two_things(known[old]["text"], known[new]["text"]):
-                same.setdefault(old, set()).add(new)
-                same.setdefault(new, set()).add(old)
-        progress(at + len(some), len(pairs))
+    for (old, new), finding in zip(pairs, said, strict=True):
+        if finding == "same" and not of_two_things(known[old]["text"], known[new]["text"]):
+            same.setdefault(old, set()).add(new)
+            same.setdefault(new, set()).add(old)
 
     def best(row: int) -> tuple[bool, int, bool, int, int]:
         one = known[row]

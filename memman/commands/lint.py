@@ -1,6 +1,7 @@
 """`memman lint` and `wonder`: memories that could be better, and questions that none answers."""
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +12,7 @@ import click
 from memman.clock import now_ms
 from memman.commands.list import ages_of, doubts
 from memman.commands.place import Place, Records, reading, scopes_meant, standing, veiled
-from memman.commands.printing import Progress, ago, cells, freshness, short, table, text, unseen
-from memman.commands.printing import freshness as doubtful
+from memman.commands.printing import WIDE, Progress, ago, cells, freshness, lines, short, table, text, unseen
 from memman.commands.review import CONTRADICTED, MAYBE, found, told, within
 from memman.commands.verb import limit_option, verb
 from memman.config.asked import unanswered
@@ -23,6 +23,7 @@ from memman.llm.builtin.reconcile import LONGEST
 from memman.llm.builtin.split import extent, leans
 from memman.model.plural import counted
 from memman.model.terms import respelled
+from memman.model.text import clean
 from memman.pipeline.comparison import numbers, same, stems, twins
 from memman.pipeline.trust import CHANGED, SAME
 from memman.store.filters import Filters
@@ -43,6 +44,8 @@ JUNK = 0.02
 _TOLD = ("uid", "text", "ends_at", "file_changed_at")
 # Texts that the judge reads at once.
 _BATCH = 64
+# Lines of each kind that are told unless more are asked for.
+_SHOWN = 5
 
 Finding = Literal["same", "against", ""]
 # Two contradict each other where one would end the other, said later, with the first probability, and the other one
@@ -53,13 +56,24 @@ AGAINST = (0.9, 0.1)
 BATCH = 128
 
 
-def compared(judge: Judge, pairs: Sequence[tuple[str, str]]) -> list[Finding]:
-    """Say what each pair (older, newer) is; of code and long texts by its words alone."""
+def compared(judge: Judge, pairs: Sequence[tuple[str, str]], done: Callable[[int], object] = bool) -> list[Finding]:
+    """Say what each pair (older, newer) is, and tell `done` how many are read.
+
+    Of code and long texts it is said by their words alone.
+    """
+    found: list[Finding] = []
+    while len(found) < len(pairs):
+        found += _compared(judge, pairs[len(found) : len(found) + BATCH])
+        done(len(found))
+    return found
+
+
+def _compared(judge: Judge, pairs: Sequence[tuple[str, str]]) -> list[Finding]:
     asked = [n for n, pair in enumerate(pairs) if all(map(_comparable, pair))]
-    there = _relations(judge, asked, pairs)
+    there = _relations(judge, {n: pairs[n] for n in asked})
     surely, either = AGAINST
     likely = [n for n in asked if there[n].ends >= either]
-    back = _relations(judge, likely, [pair[::-1] for pair in pairs])
+    back = _relations(judge, {n: pairs[n][::-1] for n in likely})
     opposed = {
         n
         for n in likely
@@ -70,12 +84,8 @@ def compared(judge: Judge, pairs: Sequence[tuple[str, str]]) -> list[Finding]:
     return ["against" if n in opposed else _same(*pair, there.get(n)) for n, pair in enumerate(pairs)]
 
 
-def _relations(judge: Judge, asked: Sequence[int], pairs: Sequence[tuple[str, str]]) -> dict[int, Relation]:
-    found: dict[int, Relation] = {}
-    for at in range(0, len(asked), BATCH):
-        batch = asked[at : at + BATCH]
-        found |= dict(zip(batch, judge.relations([pairs[n] for n in batch]), strict=True))
-    return found
+def _relations(judge: Judge, pairs: Mapping[int, tuple[str, str]]) -> dict[int, Relation]:
+    return dict(zip(pairs, judge.relations([*pairs.values()]), strict=True)) if pairs else {}
 
 
 def _comparable(text: str) -> bool:
@@ -120,13 +130,9 @@ class _Look:
     def pairs(self) -> dict[tuple[int, int], Finding]:
         """What each pair of alike memories is, (older, newer)."""
         texts = self.catalogue.reader.texts({memory for pair in self.alike for memory in pair})
-        found: dict[tuple[int, int], Finding] = {}
-        for at in range(0, len(self.alike), BATCH):
-            some = self.alike[at : at + BATCH]
-            said = compared(self.judge, [(texts[old], texts[new]) for old, new in some])
-            found |= zip(some, said, strict=True)
-            self.done(len(self.sample) + len(found))
-        return found
+        said = [(texts[old], texts[new]) for old, new in self.alike]
+        found = compared(self.judge, said, lambda count: self.done(len(self.sample) + count))
+        return dict(zip(self.alike, found, strict=True))
 
     def done(self, count: int) -> None:
         """Tell how many of the texts and pairs are read that take all the time."""
@@ -160,22 +166,10 @@ def _contradictions(look: _Look) -> Iterator[_Found]:
     yield from ((old, new, "said otherwise by") for old, new in against)
 
 
-def _maybe_replaced(look: _Look) -> Iterator[_Found]:
-    yield from ((old, new, "maybe replaced by") for old, new in look.catalogue.doubtful().items())
-
-
-def _unsupported(look: _Look) -> Iterator[_Found]:
-    yield from ((row, 0, "nobody but an agent has said so") for row in lone(look.catalogue.reader.db))
-
-
 def _stale(look: _Look) -> Iterator[_Found]:
     found = doubts(look.catalogue.reader, look.ages, look.now)
     for row, why in sorted(found.items(), key=lambda one: min(one[1])):
         yield row, 0, "; ".join(why.values())
-
-
-def _unreceipted(look: _Look) -> Iterator[_Found]:
-    yield from ((row, 0, "nothing tells where it comes from") for row in quality.without_receipt(look.catalogue.reader))
 
 
 def _unlinked(look: _Look) -> Iterator[_Found]:
@@ -217,14 +211,11 @@ class _Finding(NamedTuple):
 _REPLACE = 'memman replace ID "…"'
 _FINDINGS = {
     "contradictory": _Finding(f"{_REPLACE} or memman forget ID", _contradictions),
-    "maybe replaced": _Finding("memman review approve ID or memman review reject ID", _maybe_replaced),
     "duplicate": _Finding("memman consolidate ID or memman forget ID", _duplicates),
     "stale": _Finding("memman insights verify ID or memman insights archive ID", _stale),
-    "unsupported": _Finding("memman review approve ID or memman review reject ID", _unsupported),
     "vague": _Finding(_REPLACE, _vague),
     "over-long": _Finding(_REPLACE, _over_long),
     "junk": _Finding("memman insights archive ID", _junk),
-    "no receipt": _Finding("memman insights archive ID", _unreceipted),
     "no edges": _Finding("memman graph rebuild", _unlinked),
     "folder gone": _Finding("memman scope move ID --to personal", _folder_gone),
 }
@@ -238,15 +229,9 @@ def _example(place: Place, catalogue: Catalogue, memory: int, other: int, why: s
     return one | {"why": why, "other": others[0] if others else None}
 
 
-_SHOWN = 5
-
-
-def _named(memory: dict[str, Any]) -> str:
-    return "  ".join(filter(None, (short(memory["uid"]), ", ".join(doubtful(memory)), _cut(memory["text"]))))
-
-
-def _cut(said: str) -> str:
-    return said if len(said) <= _WIDE else said[: _WIDE - 1] + "…"
+def _named(memory: dict[str, Any], most: int = WIDE) -> str:
+    said = clean(memory["text"], most)
+    return "  ".join(filter(None, (short(memory["uid"]), ", ".join(freshness(memory)), said)))
 
 
 def _print(found: dict[str, Any]) -> None:
@@ -256,17 +241,13 @@ def _print(found: dict[str, Any]) -> None:
         text(f"{kind}: {count}")
         shown = [one for one in found["findings"] if one["kind"] == kind]
         for one in shown:
-            beside = f" {_named(one['other'])}" if one["other"] else ""
-            text(f"  {_named(one)}  ({one['why']}{beside})")
+            beside = f" {_named(one['other'], _WIDE)}" if one["other"] else ""
+            text(f"  {_named(one, _WIDE)}  ({one['why']}{beside})")
             text(f"    {one['mend']}")
         if (left := count - len(shown)) > 0:
-            text(f"  and {left} more: memman lint --only {_quoted(kind)} --limit {count}")
+            text(f"  and {left} more: memman lint --only {shlex.quote(kind)} --limit {count}")
     if not any(found["counts"].values()):
         text("nothing to mend")
-
-
-def _quoted(kind: str) -> str:
-    return repr(kind) if " " in kind else kind
 
 
 @verb(shows=_print, bar=("looking", "nothing was changed"))
@@ -341,38 +322,27 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _print_doubts(doubts: dict[str, Any]) -> None:
-    if not (doubts["asked"] or doubts["weak"] or doubts["against"]):
+    told = {
+        "asked": 'asked and never answered: memman remember "…" answers',
+        "weak": "held weakly, for only an agent has said so: memman review approve ID, or reject ID",
+        "against": "said otherwise: memman review approve ID, if the second holds, or reject ID",
+    }
+    for kind, head in told.items():
+        lines([head] if doubts[kind] else [])
+        if kind == "asked":
+            table(
+                (f"  {counted(one['times'], 'time')}", f"last {ago(one['last'])} ago", one["scope"], one["question"])
+                for one in doubts[kind]
+            )
+        elif kind == "weak":
+            table(cells(one, f"shown {counted(one['uses'], 'time')}" * bool(one["uses"])) for one in doubts[kind])
+        else:
+            pairs = [(_named(one), f"  {one['kind']} by {_named(one['other'])}") for one in doubts[kind]]
+            lines(f"  {line}" for pair in pairs for line in pair)
+        if left := doubts["left"][kind]:
+            text(f"  and {left} more: --limit lists more")
+    if not any(doubts[kind] for kind in told):
         text("nothing: no question is open, and nothing is held weakly or said otherwise")
-    if doubts["asked"]:
-        text('asked and never answered: memman remember "…" answers')
-        table(
-            (f"  {counted(one['times'], 'time')}", f"last {ago(one['last'])} ago", one["scope"], one["question"])
-            for one in doubts["asked"]
-        )
-        _more_of(doubts, "asked")
-    if doubts["weak"]:
-        text("held weakly, for only an agent has said so: memman review approve ID, or reject ID")
-        table(cells(one, _shown(one)) for one in doubts["weak"])
-        _more_of(doubts, "weak")
-    if doubts["against"]:
-        text("said otherwise: memman review approve ID, if the second holds, or reject ID")
-        for one in doubts["against"]:
-            text(f"  {_short(one)}")
-            text(f"    {one['kind']} by {_short(one['other'])}")
-        _more_of(doubts, "against")
-
-
-def _short(record: dict[str, Any]) -> str:
-    return "  ".join(filter(None, (short(record["uid"]), ", ".join(freshness(record)), record["text"])))
-
-
-def _more_of(doubts: dict[str, Any], kind: str) -> None:
-    if left := doubts["left"][kind]:
-        text(f"  and {left} more: --limit lists more")
-
-
-def _shown(record: dict[str, Any]) -> str:
-    return f"shown {counted(record['uses'], 'time')}" if record["uses"] else ""
 
 
 @verb(shows=_print_doubts)
@@ -389,12 +359,10 @@ def wonder(place: Place, *, all_scopes: bool = False, limit: int = 20) -> dict[s
         lonely = within(catalogue, lone(catalogue.reader.db), scopes)
         weak = sorted(catalogue.memories([*lonely]), key=lambda one: -one["uses"])
         against = [one for one in found(catalogue, scopes) if one[0] in {MAYBE, CONTRADICTED}]
+        counts = {"asked": len(asked), "weak": len(weak), "against": len(against)}
         return {
             "asked": asked[:limit],
             "weak": [veiled(place, catalogue.reader, one) for one in weak[:limit]],
             "against": [told(place, catalogue, *one) for one in against[:limit]],
-            "left": {
-                kind: max(0, len(every) - limit)
-                for kind, every in (("asked", asked), ("weak", weak), ("against", against))
-            },
+            "left": {kind: max(0, count - limit) for kind, count in counts.items()},
         }

@@ -41,7 +41,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "lint",
         "Find contradictions, duplicates, orphans, what is stale, vague or over-long, and what mends each",
     ),
-    "wonder": ("lint", "List what was asked and never answered, what is held weakly, and what is said otherwise"),
+    "wonder": ("lint", "List what was asked here and never answered, what is held weakly, and what is said otherwise"),
     "consolidate": ("consolidate", "Have memories that say the same become one; a person looks at each and agrees"),
     "onboard": (
         "wiki",

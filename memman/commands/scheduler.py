@@ -127,9 +127,9 @@ def _print_status(record: dict[str, Any]) -> None:
 @scheduler.verb(shows=_print_status)
 def status(place: "Place") -> dict[str, Any]:
     """Show what starts drains, how they went, and what is queued."""
-    from memman.commands.status import everything
+    from memman.commands.status import status as whole_status
 
-    whole = everything(place)
+    whole = whole_status(place)
     more = ("queue", "breaker", "unfit", "last_drain", "spend")
     return {**whole["scheduler"], **{name: whole[name] for name in more}}
 

@@ -3,14 +3,28 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from memman.belief import UNWANTED, reliability, sessions
 from memman.commands.log import change, lines_of
-from memman.commands.place import Named, Place, Records, all_named, looking, veiled
-from memman.commands.printing import aged, apart, holds, labelled, pairs, printed, short, table, tallied, text, when
+from memman.commands.place import Place, Records, all_named, looking, veiled
+from memman.commands.printing import (
+    aged,
+    apart,
+    holds,
+    labelled,
+    lines,
+    pairs,
+    printed,
+    short,
+    table,
+    tallied,
+    text,
+    when,
+)
 from memman.commands.remember import recall_options
 from memman.commands.review import why_held
 from memman.commands.verb import json_option, verb
@@ -57,26 +71,29 @@ def show(place: Place, ids: Sequence[str], query: str | None = None, *, as_json:
 
 def known(place: Place, parts: Sequence[str], near: int = _NEAR) -> Records:
     """Return all that is known of each memory that an id names, `near` of those next to it too; or of a note."""
-    records = described(place, parts)
     with looking(place) as (catalogue, queue):
         return [
-            one if one["kind"] == "note" else one | _background(place, one, catalogue, queue, near) for one in records
+            one if one["kind"] == "note" else one | _background(place, one, catalogue, queue, near)
+            for one in _described(place, parts, catalogue, queue)
         ]
 
 
 def described(place: Place, parts: Sequence[str]) -> Records:
     """Return what is said of each memory, or of each note that waits, that an id names, and how it stands."""
     with looking(place) as (catalogue, queue):
-        records = []
-        for one in all_named(parts, catalogue, queue, place.name):
-            records += _described(place, one, catalogue, queue)
-        return records
+        return _described(place, parts, catalogue, queue)
 
 
-def _described(place: Place, one: Named, catalogue: Catalogue, queue: QueueView) -> Records:
-    if one.note:
-        return [{"kind": "note"} | queue.show(one.note)]
-    return [_standing(place, record, catalogue) for record in catalogue.memories(one.memories)]
+def _described(place: Place, parts: Sequence[str], catalogue: Catalogue, queue: QueueView) -> Records:
+    return [
+        record
+        for one in all_named(parts, catalogue, queue, place.name)
+        for record in (
+            [{"kind": "note"} | queue.show(one.note)]
+            if one.note
+            else [_standing(place, record, catalogue) for record in catalogue.memories(one.memories)]
+        )
+    ]
 
 
 def _standing(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
@@ -88,6 +105,7 @@ def _standing(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dic
     others = {other["id"]: other for other in catalogue.memories(sorted(pairs))}
     uids = {row: other["uid"] for row, other in others.items()}
     before = others.get(behind.get(row, 0), {})
+    claims = [new for old, new, _ in beliefs.claimed(catalogue.reader.db) if old == row]
     extra: dict[str, Any] = {
         "superseded_by": after[0]["uid"] if after else None,
         "maybe_replaced_by": uids.get(newer.get(row, 0)),
@@ -96,7 +114,7 @@ def _standing(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dic
         "until": before.get("ends_at"),
         "stands_before": [uids[old] for old, new in behind.items() if new == row],
         "against": [uid for _, uid, _ in catalogue.reader.contradicts([row]).get(row, ())],
-        "contradicted_by": _contradicted_by(catalogue, row),
+        "contradicted_by": [one["uid"] for one in catalogue.memories(claims)],
         "protected": catalogue.reader.protected_since(row),
         "edges": catalogue.edge_counts(row),
         "verified_at": keeping.verified(catalogue.reader, row),
@@ -107,11 +125,6 @@ def _standing(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dic
         **_authorship(catalogue, row),
     }
     return {"kind": "memory"} | veiled(place, catalogue.reader, record | why_held(catalogue, record)) | extra
-
-
-def _contradicted_by(catalogue: Catalogue, row: int) -> list[str]:
-    said = beliefs.claimed(catalogue.reader.db)
-    return [one["uid"] for one in catalogue.memories([new for old, new, _ in said if old == row])]
 
 
 def _authorship(catalogue: Catalogue, row: int) -> dict[str, str]:
@@ -127,14 +140,17 @@ def _background(
     """Return where a memory comes from, what is related, its versions and where it was shown."""
     from memman.commands import graph
 
-    db, row = catalogue.reader.db, record["id"]
+    db, row, said = catalogue.reader.db, record["id"], ""
+    if not place.agent:
+        with suppress(UnknownId):  # the queue keeps a note for a while
+            said = str(queue.show(queue.find(record["note"]))["text"])
     versions = [
         veiled(place, catalogue.reader, one)
         | {"asked": one["id"] == row, "changes": lines_of(place, catalogue, one["uid"])}
         for one in catalogue.versions(row)
     ]
     return {
-        "said": "" if place.agent else _said(queue, record["note"]),
+        "said": said,
         "typed": "" if place.agent else typed.behind(db, row),
         "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
         "related": graph.related(place, record["uid"], limit=near)["related"],
@@ -143,17 +159,12 @@ def _background(
     }
 
 
-def _said(queue: QueueView, note: str) -> str:
-    """Return what a note said, '' where the queue keeps it no more."""
-    try:
-        return str(queue.show(queue.find(note))["text"])
-    except UnknownId:
-        return ""
-
-
 def _memory(record: dict[str, Any]) -> None:
     came = record["provenance"] or {}
-    until = when(record["valid_to"])
+    until, user, repository = when(record["valid_to"]), came.get("user", ""), came.get("repository", "")
+    kinds = Counter(kind for kind, _, _ in record["evidence"])
+    asked = kinds.pop(UNWANTED, 0) and record["status"] == "current"
+    makers = ", ".join(f"{stage}: {model}" for stage, model in record["models"].items())
     pairs(
         {
             "id": record["uid"],
@@ -179,61 +190,45 @@ def _memory(record: dict[str, Any]) -> None:
             "holds until": when(record["ends_at"]),
             "verified": when(record["verified_at"]),
             "files": ", ".join(path + (" (changed since)" if at else "") for path, at in record["files"].items()),
-            "evidence": _evidence(record),
-            "asked": _asked(record),
+            "evidence": f"reliability {record['reliability']:.2f}: {tallied(kinds)}" if kinds else "",
+            "asked": "an agent asks to forget it: `memman review`" if asked else "",
             "source": labelled(record),
             "held back": record.get("why", ""),
             "note": record["note"],
             "said": record["said"],
             "you said": record["typed"],
             **{name: came.get(name) for name in ("agent", "session", "cwd")},
-            "repository": _repository(came.get("repository", "")),
+            "repository": label(repository, "") if is_name(repository) else repository,
             **{name: came.get(name) for name in ("revision", "host")},
-            "user": _user(came.get("user", "")),
+            "user": f"number {user}" if user.isdigit() else user,
             "drain": came.get("drain"),
-            "made by": _makers(record["models"]) or ("the built-in models" if came.get("models") else ""),
+            "made by": makers or ("the built-in models" if came.get("models") else ""),
             "edges": tallied(record["edges"]),
             "shown": counted(record["uses"], "time"),
         }
     )
-    if near := [(one["says"] or one["kind"], *_row(one)) for one in record["related"]]:
-        text("related")
-        table([("", *row) for row in near])
+    lines(["related"] if record["related"] else [])
+    table(
+        (
+            *("", one["says"] or one["kind"], short(one["uid"]), labelled(one, holds(one))),
+            f"({one['status']}) " * (one["status"] != "current") + one["text"],
+        )
+        for one in record["related"]
+    )
     text("history")
     for one in record["history"]:
         text(f"{'>' if one['asked'] else ' '} {short(one['uid'])}  {labelled(one, one['status'])}: {one['text']}")
         for line in one["changes"]:
-            told = change(line | {side: _stand(line[side]) for side in ("before", "after")})
+            sides = {side: line[side] or {} for side in ("before", "after")}
+            # The version's own line says the rest.
+            less = {
+                side: {name: one for name, one in said.items() if name not in _SAID} for side, said in sides.items()
+            }
+            told = change(line | less)
             text(f"    {when(line['at'])}  {line['verb']:<9}  {told}".rstrip())
     for one in record["shown"]:
         where = " ".join(filter(None, (one["way"], one["agent"], one["session"])))
         text(f"  {when(one['at'])}  shown      {where}, {counted(one['times'], 'time')}, {one['tokens']} tokens")
-
-
-def _repository(identity: str) -> str:
-    return label(identity, "") if is_name(identity) else identity
-
-
-def _user(name: str) -> str:
-    """Write who ran memman: of somebody without a name there is a number."""
-    return f"number {name}" if name.isdigit() else name
-
-
-def _row(record: dict[str, Any]) -> tuple[str, str, str]:
-    status = "" if record["status"] == "current" else f"({record['status']}) "
-    return short(record["uid"]), labelled(record, holds(record)), status + record["text"]
-
-
-def _evidence(record: dict[str, Any]) -> str:
-    """Write who bore a memory out, or spoke against it."""
-    kinds = Counter(kind for kind, _, _ in record["evidence"] if kind != UNWANTED)
-    return f"reliability {record['reliability']:.2f}: {tallied(kinds)}" if kinds else ""
-
-
-def _asked(record: dict[str, Any]) -> str:
-    """Write what waits for the user where an agent may not forget a memory."""
-    asks = record["status"] == "current" and any(kind == UNWANTED for kind, _, _ in record["evidence"])
-    return "an agent asks to forget it: `memman review`" if asks else ""
 
 
 def _note(record: dict[str, Any]) -> None:
@@ -241,12 +236,3 @@ def _note(record: dict[str, Any]) -> None:
     rest = ("repository", "revision", "host", "user", "error")
     times = {"queued": when(record["queued_at"])}
     pairs({"note": record["uid"]} | {name: record[name] for name in shown} | times | {n: record[n] for n in rest})
-
-
-def _stand(side: dict[str, Any] | None) -> dict[str, Any]:
-    """Leave out what the version's own line says."""
-    return {name: said for name, said in (side or {}).items() if name not in _SAID}
-
-
-def _makers(models: dict[str, str]) -> str:
-    return ", ".join(f"{stage}: {model}" for stage, model in models.items())

@@ -31,66 +31,10 @@ from memman.queue.view import QueueView
 from memman.scheduler.control import report
 from memman.store import reach
 from memman.store.opening import connected
-from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 
 # Seconds in which what came too late is counted.
 WEEK = 7 * 86_400
-
-
-def everything(place: Place) -> dict[str, Any]:
-    """Return how memory and whoever starts drains are doing; what is wrong with the env file is complained of."""
-    settings = Settings.read(place.data)
-    for fault in settings.faults:
-        complain(fault)
-    budget = budget_of(settings)
-    chosen = in_force(settings)
-    with looking(place) as (catalogue, queue):
-        return {
-            "version": __version__,
-            "data": place.data,
-            "store": _store(place, catalogue),
-            "servers": _servers(place.data),
-            "memories": {
-                "by_category": catalogue.tally("category"),
-                "by_status": catalogue.tally("status"),
-                "waiting": review.count(catalogue),
-            },
-            "edges": catalogue.tally("edge"),
-            "queue": _queue(queue, place.name) | {"why": waits(place.data, queue)},
-            "late": counts(place.data, WEEK),
-            "providers": chosen,
-            "breaker": queue.meta("breaker"),
-            "troubles": _troubles(queue, chosen["llm"]),
-            "unfit": unfit(queue.meta(UNFIT), chosen["llm"]),
-            "sync": _sync(place),
-            "last_drain": parsed(queue.meta("last_drain")),
-            "spend": _spent(queue),
-            "budget": {"usd": budget.dollars, "tokens": budget.tokens, "calls": budget.calls},
-            "schema": {"store": STORE_SCHEMA, "queue": QUEUE_SCHEMA},
-            "fingerprints": catalogue.fingerprints(),
-            "scheduler": report(place.data),
-        }
-
-
-def _store(place: Place, catalogue: Catalogue) -> dict[str, Any]:
-    return {
-        "name": place.name,
-        "why": place.why,
-        "path": place.path,
-        "exists": place.exists,
-        "bytes": catalogue.size(),
-    }
-
-
-def _servers(data: str) -> dict[str, dict[str, Any]]:
-    """Return of each store on a server when it last was what that had, how it is with it now, and why."""
-    return {name: _server_state(store_path(data, name)) for name in connected(data)}
-
-
-def _server_state(path: str) -> dict[str, Any]:
-    at, how = reach.state(path)
-    return {"at": at, "state": how or reach.AWAY, "why": reach.cause(path)}
 
 
 def waits(data: str, queue: QueueView) -> str:
@@ -105,17 +49,18 @@ def waits(data: str, queue: QueueView) -> str:
     return queue.why() or ("" if queue.due() else WAITS)
 
 
-def _queue(queue: QueueView, store: str) -> dict[str, Any]:
+def _queue(place: Place, queue: QueueView) -> dict[str, Any]:
     counts = dict.fromkeys(("pending", "running", "done", "parked"), 0) | queue.counts()
     oldest = queue.oldest()
     age = None if oldest is None else max(0, now_ms() - oldest) // 1000
-    return {"states": counts, "waiting_here": len(queue.of(store)), "oldest_seconds": age}
+    waiting = {"waiting_here": len(queue.of(place.name)), "oldest_seconds": age, "why": waits(place.data, queue)}
+    return {"states": counts} | waiting
 
 
-def _sync(place: Place) -> dict[str, Any] | None:
-    """Return how the store's sync is doing, None where it has none."""
-    folder = synced.folder(place.data, place.name)
-    return {"folder": folder, **synced.last_round(place.data, place.name)} if folder else None
+def _server_state(path: str) -> dict[str, Any]:
+    """Return when a store was last what its server had, how it is with that now, and why."""
+    at, how = reach.state(path)
+    return {"at": at, "state": how or reach.AWAY, "why": reach.cause(path)}
 
 
 def _troubles(queue: QueueView, model: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -155,20 +100,29 @@ def _starts(record: dict[str, Any]) -> str:
 def _lines(record: dict[str, Any]) -> dict[str, str]:
     store, queue, providers = record["store"], record["queue"], record["providers"]
     budget = {name: limit for name, limit in record["budget"].items() if limit is not None}
-    parked = queue["states"]["parked"]
+    parked, here, oldest = queue["states"]["parked"], queue["waiting_here"], queue["oldest_seconds"]
+    chosen = "" if store["why"] == stores.DEFAULT else f" ({store['why']})"
+    late = ", ".join(f"{MISSING[name]} {count}" for name, count in record["late"].items() if count)
+    made = [
+        f"{one['vectors']} by {one['provider']}/{one['model']}/{one['dimension']}" for one in record["fingerprints"]
+    ]
+    waiting = {
+        kind: f"{counted(count, 'memory')}; to review: `memman review all`" if count else ""
+        for kind, count in record["memories"]["waiting"].items()
+    }
     return {
         "parked": f"{counted(parked, 'note')} given up on; `memman scheduler queue failed` shows why" if parked else "",
-        "store": f"{store['name']}{_chosen_by(store['why'])}" + ("" if store["exists"] else ", empty"),
+        "store": f"{store['name']}{chosen}" + ("" if store["exists"] else ", empty"),
         "file": f"{store['path']}, {size(store['bytes'])}",
         "servers": "; ".join(_server(name, **one) for name, one in record["servers"].items()),
         "memories": tallied(record["memories"]["by_status"]),
-        **{kind: _review(count) for kind, count in record["memories"]["waiting"].items()},
+        **waiting,
         "by category": tallied(record["memories"]["by_category"]),
         "edges": tallied(record["edges"]),
-        "queue": tallied(queue["states"]) + _for_here(queue["waiting_here"]),
+        "queue": tallied(queue["states"]) + (f"; {here} queued for this store" if here else ""),
         "notes wait": queue["why"],
-        "oldest queued": "" if queue["oldest_seconds"] is None else age(0, queue["oldest_seconds"] * 1000),
-        "hooks too late": _late(record["late"]),
+        "oldest queued": "" if oldest is None else age(0, oldest * 1000),
+        "hooks too late": f"in 7 days: {late}" if late else "",
         "model": _model(providers["llm"]),
         "model unfit": misfits(record["unfit"]),
         "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
@@ -179,17 +133,9 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "last drain": _drain(record["last_drain"]),
         "spent today": _spend(record["spend"]),
         "daily budget": ", ".join(f"{limit:g} {name}" for name, limit in budget.items()) or "none",
-        "vectors": "; ".join(map(_fingerprint, record["fingerprints"])) or "none",
+        "vectors": "; ".join(made) or "none",
         "version": record["version"],
     }
-
-
-def _chosen_by(why: str) -> str:
-    return "" if why == stores.DEFAULT else f" ({why})"
-
-
-def _for_here(count: int) -> str:
-    return f"; {count} queued for this store" if count else ""
 
 
 def _server(name: str, at: int, state: str, why: str) -> str:
@@ -204,16 +150,6 @@ def misfits(unfit: list[dict[str, str]]) -> str:
         return ""
     said = "; ".join(f"{one['model']} for {one['task']}: {one['why']}" for one in unfit)
     return f"{said}; another answers in its place: run `memman doctor --billable`, or name another model"
-
-
-def _late(counts: dict[str, int]) -> str:
-    """Say what hooks did not get done within their second."""
-    said = ", ".join(f"{MISSING[name]} {count}" for name, count in counts.items() if count)
-    return f"in 7 days: {said}" if said else ""
-
-
-def _review(count: int) -> str:
-    return f"{counted(count, 'memory')}; to review: `memman review all`" if count else ""
 
 
 def _model(llm: dict[str, str]) -> str:
@@ -260,11 +196,39 @@ def _spend(spend: dict[str, Any]) -> str:
     return "; ".join((spent, *stages, *([f"{counted(unknown, 'call')} of unknown cost"] if unknown else [])))
 
 
-def _fingerprint(made: dict[str, Any]) -> str:
-    return f"{made['vectors']} by {made['provider']}/{made['model']}/{made['dimension']}"
-
-
 @verb(shows=lambda record: pairs(_lines(record)))
 def status(place: Place) -> dict[str, Any]:
     """Show the state of memory on one page."""
-    return everything(place)
+    settings = Settings.read(place.data)
+    for fault in settings.faults:
+        complain(fault)
+    budget = budget_of(settings)
+    chosen = in_force(settings)
+    synced_by = synced.folder(place.data, place.name)
+    with looking(place) as (catalogue, queue):
+        return {
+            "version": __version__,
+            "data": place.data,
+            "store": {name: getattr(place, name) for name in ("name", "why", "path", "exists")}
+            | {"bytes": catalogue.size()},
+            "servers": {name: _server_state(store_path(place.data, name)) for name in connected(place.data)},
+            "memories": {
+                "by_category": catalogue.tally("category"),
+                "by_status": catalogue.tally("status"),
+                "waiting": review.count(catalogue),
+            },
+            "edges": catalogue.tally("edge"),
+            "queue": _queue(place, queue),
+            "late": counts(place.data, WEEK),
+            "providers": chosen,
+            "breaker": queue.meta("breaker"),
+            "troubles": _troubles(queue, chosen["llm"]),
+            "unfit": unfit(queue.meta(UNFIT), chosen["llm"]),
+            "sync": {"folder": synced_by, **synced.last_round(place.data, place.name)} if synced_by else None,
+            "last_drain": parsed(queue.meta("last_drain")),
+            "spend": _spent(queue),
+            "budget": {"usd": budget.dollars, "tokens": budget.tokens, "calls": budget.calls},
+            "schema": {"store": STORE_SCHEMA, "queue": QUEUE_SCHEMA},
+            "fingerprints": catalogue.fingerprints(),
+            "scheduler": report(place.data),
+        }

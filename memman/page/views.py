@@ -15,7 +15,7 @@ from memman.commands.explain import ranked, reasons
 from memman.commands.place import Place, reading, standing
 from memman.commands.printing import aged, ago, tallied, when
 from memman.commands.show import known
-from memman.commands.status import everything
+from memman.commands.status import status
 from memman.config.scope import PERSONAL, label
 from memman.hot.prime import BUDGET, block
 from memman.hot.prime import standing as held
@@ -202,7 +202,7 @@ def health(place: Place, _: Values) -> View:
 def stats(place: Place, query: Values) -> View:
     """Show the state of memory: how much, where, what was learned when, rules, sessions, cost, and what is stale."""
     most = _most(query)
-    data = everything(place)
+    data = status(place)
     by_scope = scope.listed(place)
     days = log.stats(place, since=now_ms() - _WEEKS * _WEEK * 1000)["days"]
     sessions = log.sessions(place, limit=most + 1)

@@ -46,11 +46,6 @@ def kept_apart(reader: SqliteReader) -> set[tuple[int, int]]:
     return set(reader.db.execute(_KEPT))
 
 
-def without_receipt(reader: SqliteReader) -> list[int]:
-    """Return the current memories of whose note nothing is known."""
-    return _ids(reader, f"{_CURRENT} AND NOT EXISTS (SELECT 1 FROM receipt r WHERE r.note = m.note) ORDER BY m.id")
-
-
 def without_edges(reader: SqliteReader) -> list[int]:
     """Return the current memories that no edge touches."""
     ends = (f"NOT EXISTS (SELECT 1 FROM link WHERE {end} = m.id)" for end in ("src", "dst"))

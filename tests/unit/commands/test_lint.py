@@ -88,7 +88,6 @@ def _many(box):
         box.alter(edge, new, old)
     box.alter("UPDATE memory SET source = 'agent' WHERE id = 3")
     box.alter("UPDATE freshness SET ends_at = ? WHERE memory = 6", time.time_ns() // 1_000_000 - 2 * DAY)
-    box.alter("DELETE FROM receipt WHERE note = (SELECT note FROM memory WHERE id = 6)")
     box.alter("DELETE FROM link WHERE 6 IN (src, dst)")
     box.alter("INSERT INTO scope VALUES (7, '/nowhere/at/all#-', '')")
     box.alter("INSERT OR REPLACE INTO scoped VALUES (3, 7)")
@@ -109,9 +108,7 @@ def test_each_flaw_is_named(many):
         "junk": ["ok thanks"],
         "duplicate": ["Run the linter before each commit."],
         "contradictory": [SAID[0]],
-        "unsupported": ["ok thanks"],
         "stale": [SAID[5]],
-        "no receipt": [SAID[5]],
         "no edges": [SAID[5]],
         "folder gone": ["ok thanks"],
     }
@@ -120,12 +117,12 @@ def test_each_flaw_is_named(many):
 
 
 def test_pairs_that_a_person_settled_and_other_repositories_are_left_alone(many):
-    """What is maybe replaced is told as such, what was kept apart not at all, nor what holds elsewhere."""
-    kinds = ("contradictory", "maybe replaced", "duplicate")
+    """What is maybe replaced waits for a review; that, what was kept apart and what holds elsewhere is not told."""
+    kinds = ("contradictory", "duplicate")
     only = [word for kind in kinds for word in ("--only", kind)]
     old, new = many.store("SELECT uid FROM memory WHERE id IN (1, 4) ORDER BY id")
     many.alter(DOUBT, old, new)
-    assert linted(many, *only)["counts"] == {"maybe replaced": 1, "duplicate": 1}
+    assert linted(many, *only)["counts"] == {"duplicate": 1}
     many.memman("review", "reject", old)
     many.alter("UPDATE scoped SET scope = 7 WHERE memory = 2")
     many.alter("INSERT INTO scope VALUES (8, 'git.example/else#-', '')")
