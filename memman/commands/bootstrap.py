@@ -13,8 +13,8 @@ from memman.bootstrap import NAMES, SOURCES
 from memman.bootstrap.checkout import Checkout
 from memman.commands.person import confirm
 from memman.commands.place import Place, expected
-from memman.commands.printing import lines, printed, text
-from memman.commands.verb import json_option, verb
+from memman.commands.printing import lines
+from memman.commands.verb import Told, verb
 from memman.config.drain_by_write import ask
 from memman.config.env import Settings
 from memman.config.ignore import ignored
@@ -60,7 +60,7 @@ class Learned:
         return {name: getattr(self, name) for name in self.__slots__ if name != "notes"}
 
 
-@verb("bootstrap")
+@verb("bootstrap", shows=Told)
 @click.argument("path", type=click.Path(), default=".")
 @click.option("--dry-run", is_flag=True, help="Say what would be learned, with examples and cost; change nothing.")
 @click.option(
@@ -68,7 +68,6 @@ class Learned:
 )
 @click.option("--only", multiple=True, type=click.Choice(NAMES), help="Read this source alone; may be repeated.")
 @click.option("--vouch", is_flag=True, help="Have agents told at a prompt also what others committed here.")
-@json_option
 def bootstrap(
     place: Place,
     path: str,
@@ -77,8 +76,7 @@ def bootstrap(
     *,
     vouch: bool = False,
     dry_run: bool = False,
-    as_json: bool = False,
-) -> None:
+) -> Told:
     """Learn what a repository's history, documents and earlier sessions say.
 
     PATH is a folder of a git repository; default: this one. Run again, it adds what is new. What your own commits and
@@ -94,11 +92,9 @@ def bootstrap(
         refuse_stopped(place.data, "bootstrap")
         count = notes.queued(place.data, place.name, "bootstrap", found.notes, _stamp(path))
         ask(place.data)
-    if printed(found.record() | {"queued": 0 if dry_run else count}, as_json=as_json):
-        return
-    lines(told if dry_run or not count else ())
-    if not dry_run:
-        text(f"queued {counted(count, 'note')}; a drain makes memories of them: `memman status`")
+    queued = f"queued {counted(count, 'note')}; a drain makes memories of them: `memman status`"
+    shown = [*(told if dry_run or not count else ()), *([] if dry_run else [queued])]
+    return Told(found.record() | {"queued": 0 if dry_run else count}, lambda _: lines(shown))
 
 
 def read(

@@ -6,9 +6,9 @@ from typing import Any
 
 from memman.belief import factor, sourced
 from memman.commands.place import Named, Place, all_named, looking, veiled
-from memman.commands.printing import labelled, printed, short, text
+from memman.commands.printing import labelled, lines, short, text
 from memman.commands.remember import said
-from memman.commands.verb import said_store
+from memman.commands.verb import Told, said_store
 from memman.model.text import replaced
 from memman.model.vocabulary import HIDDEN
 from memman.recall.hit import UNREAD, Hit
@@ -37,18 +37,14 @@ LIFTS: dict[str, dict[str, Any]] = {
 _LEAST = 0.0005
 
 
-def explain(place: Place, query: str, ids: Sequence[str], given: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print how a recall came about, and where the memories of `ids` stand."""
-    record = _ranked(place, query, ids, given)
-    if printed(record, as_json=as_json):
-        return
+def _print(record: dict[str, Any]) -> None:
     if not record["hits"]:
         text("no hits")
-    for line in chain(*map(_hit_lines, record["hits"]), *map(_asked_lines, record["asked"])):
-        text(line)
+    lines(chain(*map(_hit_lines, record["hits"]), *map(_asked_lines, record["asked"])))
 
 
-def _ranked(place: Place, query: str, ids: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+def explain(place: Place, query: str, ids: Sequence[str], given: Mapping[str, Any]) -> Told:
+    """Say how a recall came about, and where the memories of `ids` stand."""
     from memman.hot.recall import Asked
     from memman.hot.recall_session import opened
 
@@ -63,7 +59,7 @@ def _ranked(place: Place, query: str, ids: Sequence[str], given: Mapping[str, An
     hits = search(())
     record = {"query": asked.query, "limit": asked.limit} | ranked(place, search, hits, ids)
     recalls.close()
-    return record
+    return Told(record, _print)
 
 
 def _hit_lines(hit: dict[str, Any]) -> list[str]:

@@ -12,8 +12,8 @@ import click
 from memman.belief import STEER, USER, allowed
 from memman.commands.person import choose, confirm
 from memman.commands.place import Place, expected, looking, reading, standing
-from memman.commands.printing import complain, lines, printed, text
-from memman.commands.verb import json_option, verb
+from memman.commands.printing import complain, lines, text
+from memman.commands.verb import Told, verb
 from memman.config import stores
 from memman.config.drain_by_write import ask
 from memman.config.ignore import ignored
@@ -135,13 +135,12 @@ class Reading:
     items: Mapping[str, Item] = field(default_factory=dict)
 
 
-@verb("import")
+@verb("import", shows=Told)
 @click.argument("path", type=click.Path())
 @click.option("--format", "form", type=click.Choice(tuple(BY_NAME)), help="What PATH is; default: what it looks like.")
 @click.option("--dry-run", is_flag=True, help="Say what would come in, and change nothing.")
 @click.option("--mine", is_flag=True, help="These are your own words: trust them as yours.")
 @click.option("--scope", metavar="SCOPE", help="What notes hold for: personal, repository or path:FOLDER.")
-@json_option
 def import_(
     place: Place,
     path: str,
@@ -150,8 +149,7 @@ def import_(
     *,
     dry_run: bool = False,
     mine: bool = False,
-    as_json: bool = False,
-) -> None:
+) -> Told:
     """Bring in memories from an export, another tool or a text file, after a look at what would come in.
 
     What a store has already is left as it is, so that a second import adds nothing. An export of memman is restored as
@@ -170,15 +168,13 @@ def import_(
         count = imported(place, was)
     if folder := count and scope and missing(scope, stores.here()):
         complain(f"imported, but no session will begin with it: there is no folder {folder}")
-    if printed(asdict(was.preview) | {"imported": count}, as_json=as_json):
-        return
-    lines(told if dry_run or not was.preview.count else ())
+    shown = told if dry_run or not was.preview.count else []
     if not dry_run:
         ruled = f", {counted(was.preview.new['rule'], 'rule')}" if was.preview.new.get("rule") else ""
         purged = f", {gone} purged" if (gone := was.preview.new.get(exported.PURGES)) else ""
-        text(f"imported {counted(count, 'memory' if was.found.export else 'note')}{ruled}{purged}")
-    if count:
-        lines(was.preview.nowhere)
+        shown.append(f"imported {counted(count, 'memory' if was.found.export else 'note')}{ruled}{purged}")
+    shown += was.preview.nowhere if count else ()
+    return Told(asdict(was.preview) | {"imported": count}, lambda _: lines(shown))
 
 
 # No function of Python's can have the verb's name.

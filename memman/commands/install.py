@@ -3,9 +3,8 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 
 import click
@@ -114,8 +113,11 @@ def install(
     if TARGETS["nanoclaw"] in targets:
         nanoclaw_root(checkout)
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run or asking())
-    shell = _Shell.read(data, asks=asks)
-    settings = shell.settings | taken_over(shell.taken) | _chosen(model)
+    shell = from_shell(data)
+    settings = shell | taken_over(work, shell, asks=asks)
+    if model:
+        refuse_agents()
+        settings |= by_agent(model)
     settings |= asked(data, settings) if asks else {}
     if asks and not access and openclaw.TARGET in targets and not openclaw.granted():
         access = click.confirm("Allow OpenClaw's plugin to see conversations? Without that, memman does nothing there")
@@ -124,38 +126,17 @@ def install(
     wiring = Wiring(data, access, checkout, sandbox, reached.command, not no_mcp)
     if model:
         _say_model(work, model)
-    shell.say(work)
     planned = work.plan(targets, wiring, settings)
-    _say_reach(work, reached)
+    if reached.link:
+        work.say(f"command: link {reached.link} to the launcher, so that agents' shells find it")
+    if reached.says:
+        work.say(f"command: {reached.says}")
     if dry_run:
         return work.end("dry run: nothing was changed")
-    work.ask(settings, shell.settings)
+    _agree(work, settings, shell)
     with locked(data):
         work.do(planned, wiring, settings, reached)
     return work.end(*_history())
-
-
-@dataclass(frozen=True, slots=True)
-class _Shell:
-    """What the shell has for memman: settings, other variables with what each is for, and those that are taken."""
-
-    settings: dict[str, str]
-    offered: dict[str, str]
-    taken: tuple[str, ...]
-
-    @classmethod
-    def read(cls, data: str, *, asks: bool) -> "_Shell":
-        """Read it. Another variable is taken where a person agrees, or where there is nobody to ask."""
-        settings = from_shell(data)
-        headless = not (sys.stdin.isatty() or asking())
-        found = offered(data, settings)
-        taken = tuple(name for name, does in found.items() if headless or (asks and _agrees(name, does)))
-        return cls(settings, found, taken)
-
-    def say(self, work: "Work") -> None:
-        """Say what becomes of the other variables."""
-        for name, does in self.offered.items():
-            work.say(f"settings: {name} of this shell is " + (f"taken: {does}" if name in self.taken else "not used"))
 
 
 def _sandboxed(data: str, *, wished: bool, dry_run: bool, asks: bool) -> bool:
@@ -164,13 +145,6 @@ def _sandboxed(data: str, *, wished: bool, dry_run: bool, asks: bool) -> bool:
     if wished and not (dry_run or before):
         confirm(_SANDBOX.format(data) + ".")
     return wished or before or (asks and click.confirm(_SANDBOX.format(data)))
-
-
-def _chosen(model: str | None) -> dict[str, str]:
-    """Return the settings of the agent that a person chose as the model. Raises ForPeople where an agent did."""
-    if model:
-        refuse_agents()
-    return by_agent(model) if model else {}
 
 
 def _say_model(work: "Work", name: str) -> None:
@@ -182,8 +156,13 @@ def _say_model(work: "Work", name: str) -> None:
         complain(f"{name}: no program was found; until there is one the judge decides")
 
 
-def _agrees(variable: str, does: str) -> bool:
-    return click.confirm(f"Use {variable} of this shell? Then {does}", default=False, err=True)
+def _agree(work: "Work", settings: dict[str, str], shell: Mapping[str, str]) -> None:
+    """Drop what the shell says of where text is sent and with whose key, unless a person agrees."""
+    outward = {name: value for name, value in settings.items() if name in shell and KEYS[name].outward(value)}
+    with work.trying(otherwise=lambda: [settings.pop(name) for name in outward]):
+        if outward:
+            said = [f"{name}={shown(name, value)}" for name, value in outward.items()]
+            confirm(f"Use {', '.join(outward)} from this shell?", listed=said)
 
 
 class Work:
@@ -248,13 +227,6 @@ class Work:
             self.say("no agent was found on this machine; `memman install --target NAME` sets one up anyway")
         return planned
 
-    def ask(self, settings: dict[str, str], shell: dict[str, str]) -> None:
-        """Drop the settings of the shell that a person has to agree to, unless they do."""
-        outward = {name: value for name, value in settings.items() if name in shell and KEYS[name].outward(value)}
-        with self.trying(otherwise=lambda: [settings.pop(name) for name in outward]):
-            if outward:
-                agreed(outward)
-
     def do(self, planned: list[tuple[Target, File]], wiring: Wiring, settings: dict[str, str], reached: Reach) -> None:
         """Do what was planned."""
         make_private(self.data)
@@ -288,13 +260,6 @@ def _history() -> Iterator[str]:
     place, here = current(), standing()
     if here.repository and not knows(place.data, place.name, here):
         yield "memory knows nothing of this repository yet: `memman bootstrap --dry-run` shows what its history says"
-
-
-def _say_reach(work: Work, reached: Reach) -> None:
-    if reached.link:
-        work.say(f"command: link {reached.link} to the launcher, so that agents' shells find it")
-    if reached.says:
-        work.say(f"command: {reached.says}")
 
 
 def _say(work: Work, target: Target, step: Step) -> None:
@@ -351,16 +316,20 @@ def offered(data: str, shell: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def taken_over(variables: Iterable[str]) -> dict[str, str]:
-    """Return the settings that these variables of the shell make."""
+def taken_over(work: Work, shell: Mapping[str, str], *, asks: bool) -> dict[str, str]:
+    """Return the settings that other variables of the shell make: where a person agrees, or nobody can be asked."""
+    headless = not (sys.stdin.isatty() or asking())
     settings: dict[str, str] = {}
-    for variable in variables:
+    for variable, does in offered(work.data, shell).items():
+        question = f"Use {variable} of this shell? Then {does}"
+        taken = headless or (asks and click.confirm(question, default=False, err=True))
+        work.say(f"settings: {variable} of this shell is " + (f"taken: {does}" if taken else "not used"))
         value = os.environ[variable].strip()
-        if variable in _VENDORS:
+        if taken and variable in _VENDORS:
             _, purpose, provider = _VENDORS[variable]
             settings |= {f"{purpose}PROVIDER": provider, f"{purpose}API_KEY": value}
-        else:
-            settings |= {name: value for name, variables_ in NETWORK.items() if variable in variables_}
+        elif taken:
+            settings |= {name: value for name, variables in NETWORK.items() if variable in variables}
     return settings
 
 
@@ -398,12 +367,6 @@ def admit(name: str, value: str) -> None:
     Settings({}).replaced({name: value})
 
 
-def agreed(settings: dict[str, str]) -> None:
-    """Have a person agree to where text is sent and with whose key, as the shell says it. Raises ForPeople."""
-    said = [f"{name}={shown(name, value)}" for name, value in settings.items()]
-    confirm(f"Use {', '.join(settings)} from this shell?", listed=said)
-
-
 def shown(name: str, value: str) -> str:
     """Return a value for the plan: of a secret its last characters, or the variable of the shell that holds it."""
     variable = next((one for one in (*_VENDORS, *NETWORK.get(name, ())) if os.environ.get(one) == value), "")
@@ -424,12 +387,6 @@ def _typed(question: str, name: str, *, hide: bool = False) -> str:
     return ""
 
 
-def _picked(names: tuple[str, ...]) -> tuple[list[Target], bool]:
-    """Return the agents that are undone, and whether all of memman is."""
-    whole = not names or ALL in names
-    return [target for name, target in TARGETS.items() if whole or name in names], whole
-
-
 @verb(store=False)
 @target_option
 @dry_option
@@ -444,7 +401,8 @@ def uninstall(names: tuple[str, ...] = (), checkout: str = "", *, dry_run: bool 
     removed. What could not be undone is reported, also by the exit code. With --target only that agent is undone, and
     the scheduler is kept.
     """
-    data, (picked, whole) = data_dir(), _picked(names)
+    data, whole = data_dir(), not names or ALL in names
+    picked = [target for name, target in TARGETS.items() if whole or name in names]
     wiring = Wiring(data, checkout=checkout, command=command(data))
     work = Work(data, as_json=as_json)
     if dry_run:

@@ -16,13 +16,12 @@ from memman.commands.printing import (
     holds,
     labelled,
     memories,
-    printed,
     short,
     text,
 )
 from memman.commands.printing import listed as limited
 from memman.commands.review import why_held
-from memman.commands.verb import json_option, limit_option, scope_option, verb
+from memman.commands.verb import Told, limit_option, scope_option, verb
 from memman.config.env import Settings, stale_ages
 from memman.hot.grammar import moment
 from memman.model.errors import UsageError
@@ -59,7 +58,7 @@ _PLACE = "@"
 NO_STALE, NO_LEAST = "nothing is out of date, as far as can be told", "no memory is worth so little"
 
 
-@verb("list")
+@verb("list", shows=Told)
 @click.option("--category", type=click.Choice(CATEGORIES), help="Show only this category.")
 @click.option("--source", type=click.Choice(SOURCES), help="Show only this source.")
 @click.option("--status", type=click.Choice(STATUSES), help="Show only this status  [default: current]")
@@ -73,8 +72,7 @@ NO_STALE, NO_LEAST = "nothing is out of date, as far as can be told", "no memory
 @click.option("--since", metavar="TIME", help="Show only what is newer: 2026-11-01T10:00, 7d, 12h, yesterday.")
 @click.option("--until", metavar="TIME", help="Show only what is older.")
 @limit_option
-@json_option
-def listing(place: Place, limit: int, *, as_json: bool = False, **asked: Any) -> None:
+def listing(place: Place, limit: int, **asked: Any) -> Told:
     """List memories: the newest, those that may be out of date or are worth least, or day by day."""
     said = {name: value for name, value in asked.items() if value is not None and value is not False}
     form, *more = [name for name in _FORMS if name in said] or [""]
@@ -90,9 +88,7 @@ def listing(place: Place, limit: int, *, as_json: bool = False, **asked: Any) ->
         records = find(place, value, limit=limit, **said)
     else:
         records = limited(lambda most: find(place, value, limit=most, **said), limit)
-    records = aged(place, records)
-    if not printed(records, as_json=as_json):
-        show(records) if records else text(none)
+    return Told(aged(place, records), show if records else lambda _: text(none))
 
 
 def _option(name: str) -> str:

@@ -3,7 +3,7 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from itertools import groupby
 from typing import Any
@@ -13,9 +13,9 @@ import click
 from memman.clock import now_ms
 from memman.commands import review
 from memman.commands.place import Place, Records, looking, memories_of, one_memory, reading, standing, veiled
-from memman.commands.printing import WIDE, holds, labelled, lines, pairs, printed, short, table, tallied, text, when
+from memman.commands.printing import WIDE, holds, labelled, lines, pairs, short, table, tallied, text, when
 from memman.commands.printing import listed as limited
-from memman.commands.verb import Group, json_option, limit_option, store_option
+from memman.commands.verb import Group, Told, limit_option, store_option
 from memman.config.scope import PERSONAL, label
 from memman.hot.grammar import moment
 from memman.model.errors import UnknownId, UsageError
@@ -82,48 +82,32 @@ def log() -> None:
     """
 
 
-@log.verb("list")
+@log.verb("list", shows=Told)
 @limit_option
 @since_option
 @click.option("--memory", metavar="ID", help="Show only changes to this memory.")
 @click.option("--session", metavar="S", help="Show what a session left: `last` is the last one here, or one by its id.")
 @click.option("--stats", "counts", is_flag=True, help="Show counts by verb and day.")
-@json_option
 def listing(
-    place: Place,
-    limit: int,
-    since: str | None,
-    memory: str | None,
-    session: str | None,
-    *,
-    counts: bool = False,
-    as_json: bool = False,
-) -> None:
+    place: Place, limit: int, since: str | None, memory: str | None, session: str | None, *, counts: bool = False
+) -> Told:
     """List changes, newest first."""
     if since == LAST and not (session or memory or counts):
-        told = since_last(place)
-        if not printed(told, as_json=as_json):
-            _print_since_last(told)
-        return
-    after = _after(place, since)
+        return Told(since_last(place), _print_since_last)
     if session is not None:
         if counts or since or memory:
             raise UsageError("--session shows a whole session: leave out --since, --memory and --stats")
-        one = left(place, session)
-        if not printed(one, as_json=as_json):
-            _print_session(one)
-        return
+        return Told(left(place, session), _print_session)
+    after = _after(place, since)
     if counts:
         if memory is not None:
             raise UsageError("--stats counts the whole store and cannot be combined with --memory")
-        tally = stats(place, since=after)
-        if not printed(tally, as_json=as_json):
-            days = {day: tallied(counts) for day, counts in tally["days"].items()}
-            pairs({"in all": tallied(tally["verbs"])} | days)
-        return
-    records = limited(lambda most: listed(place, limit=most, since=after, memory=memory), limit)
-    if not printed(records, as_json=as_json):
-        _print_lines(records)
+        return Told(stats(place, since=after), _print_stats)
+    return Told(limited(lambda most: listed(place, limit=most, since=after, memory=memory), limit), _print_lines)
+
+
+def _print_stats(tally: dict[str, Any]) -> None:
+    pairs({"in all": tallied(tally["verbs"])} | {day: tallied(counts) for day, counts in tally["days"].items()})
 
 
 def _print_lines(records: Records) -> None:
@@ -182,20 +166,16 @@ def _shift(name: str, before: object, after: object) -> str:
     return f"{after}" if before is None else f"{before} → {'-' if after is None else after}"
 
 
-def _scope(scope: Sequence[str]) -> str:
-    return label(*scope) or PERSONAL
-
-
 # How a field is written, where not as it is.
 _WRITTEN: dict[str, Callable[[Any], str]] = {
     "valid_from": when,
     "valid_to": when,
     "ends_at": when,
-    "scope": _scope,
+    "scope": lambda scope: label(*scope) or PERSONAL,
 }
 
 
-@log.verb(shows=lambda records: lines(map(worker_line, records)), counts=len, none="no drain wrote a line")
+@log.verb(shows=lambda records: lines(map(_worker_line, records)), counts=len, none="no drain wrote a line")
 @since_option
 def worker(place: Place, *, since: str | None = None, limit: int = 20) -> Records:
     """Show what drains did, newest last."""
@@ -204,8 +184,7 @@ def worker(place: Place, *, since: str | None = None, limit: int = 20) -> Record
     return worklog.lines(place.data, limit, _after(place, since))
 
 
-def worker_line(record: dict[str, Any]) -> str:
-    """Write a line of the worker's log for people."""
+def _worker_line(record: dict[str, Any]) -> str:
     note = f" {short(str(record['note']), note=True)}" if record.get("note") else ""
     rest = (f"{name}={value}" for name, value in record.items() if value and name not in _BESIDE)
     return f"{when(record['at'])}  {record['event']}{note}  {' '.join(rest)}".rstrip()
@@ -244,9 +223,13 @@ def learned(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
 def _print_diff(changes: Records) -> None:
     for scope, these in groupby(changes, key=lambda one: str(one["scope"])):
         text(scope or PERSONAL)
-        for one in these:
-            what = "" if one["sign"] == "+" else f"  ({', '.join(dict.fromkeys(one['verbs']))})"
-            text(f"{one['sign']} {short(one['uid'])}  {labelled(one)}  {one['text']}{what}")
+        lines(_changed_line(one) for one in these)
+
+
+def _changed_line(one: dict[str, Any], *more: str) -> str:
+    before = f' (before: "{one["replaced"]}")' if one.get("replaced") else ""
+    how = "" if one["sign"] == "+" else f"  ({', '.join(dict.fromkeys(one['verbs']))})"
+    return f"{one['sign']} {short(one['uid'])}  {labelled(one, *more)}  {one['text']}{before}{how}"
 
 
 @log.verb(shows=_print_diff, counts=len, none="nothing changed since then")
@@ -350,7 +333,10 @@ def left(place: Place, part: str) -> dict[str, Any]:
 
 def listed(place: Place, *, limit: int = 20, since: int | None = None, memory: str | None = None) -> Records:
     """Return the newest lines, newest first; `memory` is an id, `since` Unix milliseconds."""
-    uid = None if memory is None else _uid(place, memory)
+    uid = None
+    if memory is not None:
+        with looking(place) as (catalogue, queue):
+            uid = str(catalogue.memories([one_memory(memory, catalogue, queue, place.name)])[0]["uid"])
     with reading(place) as catalogue:
         return [_told(place, one, catalogue) for one in catalogue.log(limit=limit, since=since, memory=uid)]
 
@@ -386,12 +372,6 @@ def _by_whom(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     return {name: came.get(name, "") for name in WHO} | {"after": after or None}
 
 
-def _uid(place: Place, part: str) -> str:
-    with looking(place) as (catalogue, queue):
-        row = one_memory(part, catalogue, queue, place.name)
-        return str(catalogue.memories([row])[0]["uid"])
-
-
 def _standing(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     """Return whose word a memory is, '' for one that is purged, where it holds and what may make it doubtful.
 
@@ -417,23 +397,19 @@ def since_last(place: Place) -> dict[str, Any]:
     now = now_ms()
     with reading(place) as catalogue:
         last = sitting(catalogue.reader.db, place.session)
+        waiting = review.count(catalogue)
         if not last:
-            return {"since": None, "away_ms": None, "changes": [], "left": 0, "waiting": review.count(catalogue)}
+            return {"since": None, "away_ms": None, "changes": [], "left": 0, "waiting": waiting}
         changes = changed(place, catalogue, last[0])
         before = catalogue.reader.before([one["id"] for one in changes])
-        changes = [one | {"replaced": before.get(one["id"])} for one in changes]
         new = {one["id"] for one in changes}
-        changes = [one for one in changes if one["superseded_by"] not in new]
-        room = room_for(now - last[1]) - 1
-        room -= len(changes) > room
-        first = sorted(changes, key=_telling)[:room]
-        return {
-            "since": last[0],
-            "away_ms": now - last[1],
-            "changes": first,
-            "left": len(changes) - len(first),
-            "waiting": review.count(catalogue),
-        }
+        told = [one | {"replaced": before.get(one["id"])} for one in changes if one["superseded_by"] not in new]
+        away = now - last[1]
+        room = room_for(away) - 1
+        room -= len(told) > room
+        first = sorted(told, key=_telling)[:room]
+        left = len(told) - len(first)
+        return {"since": last[0], "away_ms": away, "changes": first, "left": left, "waiting": waiting}
 
 
 def room_for(away_ms: int) -> int:
@@ -462,11 +438,6 @@ def _print_since_last(found: dict[str, Any]) -> None:
     review = f"; {waits} wait{'s' * (waits == 1)} for you: memman review list" if waits else ""
     count = len(found["changes"]) + found["left"]
     text(f"away for {duration(found['away_ms'] / 1000)}; {count or 'nothing'} changed since {since}{review}")
-    for one in found["changes"]:
-        before = f' (before: "{one["replaced"]}")' if one["replaced"] else ""
-        how = f"  ({', '.join(dict.fromkeys(one['verbs']))})" if one["sign"] != "+" else ""
-        text(
-            f"{one['sign']} {short(one['uid'])}  {labelled(one, one['scope'] or PERSONAL)}  {one['text']}{before}{how}"
-        )
+    lines(_changed_line(one, one["scope"] or PERSONAL) for one in found["changes"])
     if found["left"]:
         text(f"and {found['left']} more: memman log diff --since {since}")

@@ -8,8 +8,8 @@ import click
 from memman.belief import SOURCES
 from memman.commands.person import confirm, typed
 from memman.commands.place import SHORTEST, Place, looking, named
-from memman.commands.printing import labelled, lines, printed, short, text
-from memman.commands.verb import json_option, verb
+from memman.commands.printing import labelled, lines, short
+from memman.commands.verb import Told, verb
 from memman.config.scope import label
 from memman.config.synced import folder
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from memman.recovery.purge import Receipt, Selection
 
 
-@verb()
+@verb(shows=Told)
 @click.argument("ids", nargs=-1, metavar="[ID...]")
 @click.option("--session", default="", metavar="S", help="Purge all that a session wrote.")
 @click.option("--repository", default="", metavar="R", help="Purge all of a repository; `memman scope list` names it.")
 @click.option("--source", type=click.Choice(SOURCES), help="Purge all from this source.")
 @click.option("--query", default="", metavar="WORDS", help="Purge what has all these words, and what recall finds.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be purged.")
-@json_option
-def purge(place: Place, *, dry_run: bool = False, as_json: bool = False, **meant: Any) -> None:
+def purge(place: Place, *, dry_run: bool = False, **meant: Any) -> Told:
     """Delete memories permanently: this cannot be undone.
 
     ID is a memory, a note (all memories from it), a note still in the queue, or a rule, which may be removed already.
     Rules that were made of a memory go with it. `memman forget` hides memories and can be undone. What was purged is
     not stored again, unless you `remember` it yourself.
     """
+    from memman.commands.team import told as told_server
     from memman.recovery import purge as recovery
 
     if sum(map(bool, meant.values())) != 1:
@@ -47,23 +47,13 @@ def purge(place: Place, *, dry_run: bool = False, as_json: bool = False, **meant
     told = [f"{id_}  {said}" for id_, said in texts.items()]
     if dry_run:
         kinds = {"memories": target.memories, "notes": target.waiting, "rules": target.rules}
-        if not printed({kind: [one["uid"] for one in rows] for kind, rows in kinds.items()}, as_json=as_json):
-            lines([*told, "nothing was deleted: this was a dry run"])
-        return
+        seen = [*told, "nothing was deleted: this was a dry run"]
+        return Told({kind: [one["uid"] for one in rows] for kind, rows in kinds.items()}, lambda _: lines(seen))
     question = "Delete this permanently?" if len(texts) == 1 else f"Delete these {len(texts)} permanently?"
     confirm(question, typed([*texts]), told)
     receipt = recovery.purge(place.data, place.name, found)
-    heard = not is_shared(place.data, place.name) or _heard(place)
-    if not printed(receipt, as_json=as_json):
-        lines(_told(place, receipt))
-        if not heard:
-            text("the server is out of reach and has it still: the next drain that reaches it purges it there")
-
-
-def _heard(place: Place) -> bool:
-    from memman.commands.team import told
-
-    return told(place.data, place.name)
+    heard = not is_shared(place.data, place.name) or told_server(place.data, place.name)
+    return Told(receipt, lambda receipt: lines(_told(place, receipt, heard=heard)))
 
 
 def uids(
@@ -136,7 +126,7 @@ def _ruled(rule: dict[str, Any]) -> str:
     return f"rule, {rule['action']}: {rule['pattern']}" if rule["pattern"] else "standing rule"
 
 
-def _told(place: Place, receipt: "Receipt") -> Iterator[str]:
+def _told(place: Place, receipt: "Receipt", *, heard: bool) -> Iterator[str]:
     """Say what was deleted, what still holds it, and what other machines have yet to do."""
     yield from (f"deleted memory {short(uid)}" for uid in receipt.memories)
     yield from (f"deleted note {short(uid, note=True)}" for uid in receipt.notes)
@@ -154,3 +144,5 @@ def _told(place: Place, receipt: "Receipt") -> Iterator[str]:
     if shared := folder(place.data, place.name):
         says = "`memman sync --status` says which have yet to"
         yield f"machines that share {shared} delete it at their next round; {says}"
+    if not heard:
+        yield "the server is out of reach and has it still: the next drain that reaches it purges it there"

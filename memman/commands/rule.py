@@ -10,10 +10,10 @@ import click
 from memman.clock import now_ms
 from memman.commands.person import confirm
 from memman.commands.place import SHORTEST, Place, Records, expected, looking, one_memory, standing, steadily, writing
-from memman.commands.printing import apart, labelled, pairs, printed, short, table
+from memman.commands.printing import apart, labelled, pairs, short, table
 from memman.commands.printing import text as say
 from memman.commands.printing import when as moment
-from memman.commands.verb import Group, ids_argument, json_option, store_option
+from memman.commands.verb import Group, ids_argument, store_option
 from memman.config import scope, stores
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, label
@@ -34,7 +34,6 @@ _UID_BYTES = 16
 def described(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say when a rule holds, and what it does."""
     options = (
-        click.option("--when", metavar="tool=Bash", help="The tool that the rule is about; there is only the shell."),
         click.option("--match", metavar="WORDS", help="Words of the commands that the rule is about; * is any words."),
         click.option(
             "--do", "do", type=click.Choice(model.ACTIONS), help="Inform the agent (default), ask the user, or deny."
@@ -55,40 +54,35 @@ def rule() -> None:
     """Make and change rules: standing ones, and those that fire before a command."""
 
 
-@rule.verb()
+@rule.verb(shows=lambda made: table([_row(made)]))
 @click.argument("said", metavar="TEXT")
 @described
-@json_option
-def add(place: Place, said: str, *, as_json: bool = False, **options: str | None) -> None:
+def add(place: Place, said: str, **options: str | None) -> dict[str, Any]:
     """Add a rule.
 
     Without --match every session begins with it. With --match it fires before an agent runs such a command.
     """
-    _add(place, drafted(place, said, **options), as_json=as_json)
+    return _agreed(place, drafted(place, said, **options))
 
 
-@rule.verb()
+@rule.verb(shows=lambda made: table([_row(made)]))
 @click.argument("memory", metavar="ID")
 @described
-@json_option
-def promote(place: Place, memory: str, *, as_json: bool = False, **options: str | None) -> None:
+def promote(place: Place, memory: str, **options: str | None) -> dict[str, Any]:
     """Make a memory a rule; the memory stays."""
-    _add(place, promoted(place, memory, **options), as_json=as_json)
+    return _agreed(place, promoted(place, memory, **options))
 
 
-def _add(place: Place, rule: Mapping[str, Any], *, as_json: bool) -> None:
+def _agreed(place: Place, rule: Mapping[str, Any]) -> dict[str, Any]:
     about = [f"{name}: {said}" for name, said in _about(rule).items() if said]
     confirm("Add this rule?", listed=[rule["text"], *about])
-    made = added(place, rule)
-    if not printed(made, as_json=as_json):
-        table([_row(made)])
+    return added(place, rule)
 
 
 def drafted(
     place: Place,
     text: str,
     *,
-    when: str | None,
     match: str | None,
     do: str | None,
     within: str | None,
@@ -101,7 +95,10 @@ def drafted(
     if not text or len(text) > sql.LONGEST:
         raise UsageError(f"a rule has 1 to {sql.LONGEST} characters, this one has {len(text)}")
     pattern = " ".join((match or "").split())
-    _check(match is not None, pattern, when, do)
+    if match is not None and not parsed(pattern):
+        raise UsageError("--match takes words of a command, such as 'git push'; '*' is every command")
+    if match is None and do not in {None, model.INFORM}:
+        raise UsageError("--do needs --match, which says for which commands; '*' is every command")
     where = _scope(within)
     return {
         "uid": token_hex(_UID_BYTES),
@@ -114,17 +111,6 @@ def drafted(
         "memory": "",
         "ends_at": None if until is None else end(until, "until"),
     }
-
-
-def _check(matched: bool, pattern: str, when: str | None, do: str | None) -> None:
-    """Raise UsageError where what is said of a rule does not go together."""
-    tool = (when or "").removeprefix("tool=")
-    if when is not None and not (when.startswith("tool=") and model.shell(tool)):
-        raise UsageError(f"--when takes tool={model.SHELL}, whatever the agent calls its shell: rules see its commands")
-    if matched and not parsed(pattern):
-        raise UsageError("--match takes words of a command, such as 'git push'; '*' is every command")
-    if not matched and (when or do not in {None, model.INFORM}):
-        raise UsageError("--when and --do need --match, which says for which commands; '*' is every command")
 
 
 def promoted(place: Place, memory: str, **said: Any) -> dict[str, Any]:
@@ -185,31 +171,33 @@ def _one(part: str, rules: Sequence[dict[str, Any]], place: Place) -> dict[str, 
     return found[0]
 
 
-@rule.verb()
+def _removed(records: Records) -> None:
+    table([("removed", short(record["uid"]), record["text"]) for record in records])
+
+
+@rule.verb(shows=_removed)
 @ids_argument
-@json_option
-def remove(place: Place, ids: Sequence[str], *, as_json: bool = False) -> None:
+def remove(place: Place, ids: Sequence[str]) -> Records:
     """Remove rules."""
     records = show(place, ids)
     confirm("Remove these rules?" if len(records) > 1 else "Remove this rule?", listed=_listed(records))
     changed(place, records, "remove", sql.remove)
-    if not printed(records, as_json=as_json):
-        table([("removed", short(record["uid"]), record["text"]) for record in records])
+    return records
 
 
-@rule.verb()
+@rule.verb(shows=lambda records: table(map(_row, records)))
 @ids_argument
 @click.option("--for", "length", required=True, metavar="TIME", help="How long: 30m, 2h, 7d; 0m ends the pause.")
-@json_option
-def snooze(place: Place, ids: Sequence[str], length: str, *, as_json: bool = False) -> None:
+def snooze(place: Place, ids: Sequence[str], length: str) -> Records:
     """Have rules do nothing for a while."""
-    until = later(length)
+    number, unit = length[:-1], length[-1:]
+    if not (unit in _UNITS and number.isascii() and number.isdigit() and len(number) <= _DIGITS):
+        raise UsageError("--for takes a length of time: 30m, 2h, 7d or 2w")
+    until = now_ms() + int(number) * _UNITS[unit]
     records = show(place, ids)
     confirm(f"Snooze until {moment(until)}?", listed=_listed(records))
     changed(place, records, "snooze", lambda unit, rule, at: sql.snooze(unit, rule, until, at))
-    records = show(place, [record["uid"] for record in records])
-    if not printed(records, as_json=as_json):
-        table(map(_row, records))
+    return show(place, [record["uid"] for record in records])
 
 
 @steadily
@@ -258,20 +246,6 @@ def _scope(said: str | None) -> Scope:
     if folder and not os.path.isdir(f"{root}/{folder}"):
         raise UsageError(f"there is no folder {folder} in {root}: a rule for it would never hold")
     return Scope(here.repository, folder)
-
-
-def later(text: str) -> int:
-    """Return the moment so long from now. Raises UsageError."""
-    passed = _length(text)
-    if passed is None:
-        raise UsageError("--for takes a length of time: 30m, 2h, 7d or 2w")
-    return now_ms() + passed
-
-
-def _length(text: str) -> int | None:
-    number, unit = text[:-1], text[-1:]
-    known = unit in _UNITS and number.isascii() and number.isdigit() and len(number) <= _DIGITS
-    return int(number) * _UNITS[unit] if known else None
 
 
 def _print(record: dict[str, Any]) -> None:

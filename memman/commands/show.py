@@ -18,7 +18,6 @@ from memman.commands.printing import (
     labelled,
     lines,
     pairs,
-    printed,
     short,
     table,
     tallied,
@@ -27,7 +26,7 @@ from memman.commands.printing import (
 )
 from memman.commands.remember import recall_options
 from memman.commands.review import why_held
-from memman.commands.verb import json_option, verb
+from memman.commands.verb import Told, verb
 from memman.config.scope import PERSONAL, is_name, label
 from memman.model.errors import UnknownId, UsageError
 from memman.model.plural import counted
@@ -41,12 +40,11 @@ _NEAR = 10
 _SAID = ("text", "category", "importance", "entities", "valid_from")
 
 
-@verb("show")
+@verb("show", shows=Told)
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--query", metavar="TEXT", help="Show why `recall TEXT` shows what it shows, and of ID its place there.")
 @recall_options
-@json_option
-def show(place: Place, ids: Sequence[str], query: str | None = None, *, as_json: bool = False, **given: Any) -> None:
+def show(place: Place, ids: Sequence[str], query: str | None = None, **given: Any) -> Told:
     """Show all that is known of memories or queued notes: where from, their history, and what is near.
 
     In the history `>` marks the memory itself; versions before it come first. What you typed is shown to people only,
@@ -58,15 +56,16 @@ def show(place: Place, ids: Sequence[str], query: str | None = None, *, as_json:
     if query is not None:
         from memman.commands.explain import explain
 
-        explain(place, query, ids, given, as_json=as_json)
-        return
+        return explain(place, query, ids, given)
     if options := [name for name, value in given.items() if value not in {None, False}]:
         raise UsageError(f"--{options[0].replace('_', '-')} goes with --query")
     if not ids:
         raise UsageError("give an ID, or a question with --query")
-    records = aged(place, known(place, ids))
-    if not printed(records, as_json=as_json):
-        apart(records, lambda record: (_note if record["kind"] == "note" else _memory)(record))
+    return Told(aged(place, known(place, ids)), _print)
+
+
+def _print(records: Records) -> None:
+    apart(records, lambda record: (_note if record["kind"] == "note" else _memory)(record))
 
 
 def known(place: Place, parts: Sequence[str], near: int = _NEAR) -> Records:

@@ -11,8 +11,8 @@ import click
 
 from memman.commands.person import tell
 from memman.commands.place import Place, reading
-from memman.commands.printing import complain, lines, pairs, printed, text, when
-from memman.commands.verb import json_option, verb
+from memman.commands.printing import complain, lines, pairs, text, when
+from memman.commands.verb import Told, verb
 from memman.config import synced
 from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped, ring
@@ -119,7 +119,7 @@ def key_line(place: Place) -> str:
 _LONGEST = 4096
 
 
-@verb(store=True)
+@verb(shows=Told)
 @click.option("--folder", metavar="PATH", help="Sync the store by this folder from now on.")
 @click.option(
     "--key",
@@ -132,8 +132,7 @@ _LONGEST = 4096
 )
 @click.option("--status", "look", is_flag=True, help="Show folder, hosts and what stands in the way.")
 @click.option("--off", is_flag=True, help="Sync the store no more; what lies in the folder stays.")
-@json_option
-def sync(place: Place, *, folder: str | None, key: str | None, look: bool, off: bool, as_json: bool) -> None:
+def sync(place: Place, *, folder: str | None, key: str | None, look: bool, off: bool) -> Told:
     """Keep one memory on several machines by a shared folder, encrypted.
 
     Without an option one round is made at once; drains make one each time. The folder may be one that a program syncs,
@@ -141,16 +140,21 @@ def sync(place: Place, *, folder: str | None, key: str | None, look: bool, off: 
     """
     if key == "show" and not folder:
         tell(key_line(place))
-    elif key and not (folder and key == "-"):
+        return Told({}, lambda _: None)
+    if key and not (folder and key == "-"):
         raise UsageError("no key on a command line: memman sync --folder PATH --key - reads it from standard input")
-    elif look:
-        _print_status(status(place), as_json=as_json)
-    elif off:
-        text("the store is synced no more" if end(place) else "the store was not synced")
-    else:
-        if folder and begin(place, folder, _read_key() if key else ""):
-            text("a new key was made; `memman sync --key` shows the line to carry to the other machines")
-        _report(once(place), as_json=as_json)
+    if look:
+        return Told(status(place), _print_status)
+    if off:
+        says = "the store is synced no more" if end(place) else "the store was not synced"
+        return Told({"said": says}, lambda done: text(done["said"]))
+    new = folder and begin(place, folder, _read_key() if key else "")
+    if new:
+        complain("a new key was made; `memman sync --key` shows the line to carry to the other machines")
+    done = once(place)
+    for trouble in done.troubles:
+        complain(trouble)
+    return Told(done, _report)
 
 
 def _read_key() -> str:
@@ -160,11 +164,7 @@ def _read_key() -> str:
     return line
 
 
-def _report(done: Done, *, as_json: bool) -> None:
-    for trouble in done.troubles:
-        complain(trouble)
-    if printed(done, as_json=as_json):
-        return
+def _report(done: Done) -> None:
     _left(asdict(done))
     told = [f"{counted(done.said, 'record')} written", f"{done.taken} taken in"]
     text(", ".join([*told, *([f"{counted(done.retired, 'memory')} superseded"] if done.retired else [])]))
@@ -176,9 +176,7 @@ def _left(record: dict[str, Any]) -> None:
         text(f"lost, since nobody has them: {counted(lost, 'record')} of this store")
 
 
-def _print_status(record: dict[str, Any], *, as_json: bool) -> None:
-    if printed(record, as_json=as_json):
-        return
+def _print_status(record: dict[str, Any]) -> None:
     if not record["folder"]:
         text("the store is not synced: memman sync --folder PATH begins")
         return

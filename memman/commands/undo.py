@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,8 +13,8 @@ from memman.belief import FEEDBACK
 from memman.clock import now_ms
 from memman.commands.person import confirm
 from memman.commands.place import Place, checked, expected, named, reading, writing
-from memman.commands.printing import acted, printed, short, table, text, when
-from memman.commands.verb import json_option, verb
+from memman.commands.printing import acted, short, table, text, when
+from memman.commands.verb import Told, verb
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, label
 from memman.hot.grammar import moment
@@ -40,14 +41,13 @@ if TYPE_CHECKING:
 LIST = "list"
 
 
-@verb()
+@verb(shows=Told)
 @click.argument("id_", required=False, metavar="[ID | list]")
 @click.option("--session", metavar="S", help="Undo all that a session wrote, forgot and reported.")
 @click.option("--drain", metavar="D", help="Undo all that one drain stored; `last` is the newest.")
 @click.option("--since", metavar="TIME", help="Undo all since: 2026-11-01T10:00, 7d, 2h, yesterday.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be undone.")
-@json_option
-def undo(place: Place, *, dry_run: bool = False, as_json: bool = False, **meant: str | None) -> None:
+def undo(place: Place, *, dry_run: bool = False, **meant: str | None) -> Told:
     """Take back a write, a session, a drain, or everything since a time; an undo can be undone by its own id.
 
     ID is a note, a memory (everything its note did), or an earlier undo; `memman undo list` shows these.
@@ -56,10 +56,7 @@ def undo(place: Place, *, dry_run: bool = False, as_json: bool = False, **meant:
     if len(said) != 1:
         raise UsageError("give one of: an ID, list, --session, --drain or --since")
     if said == {"id": LIST}:
-        records = listed(place)
-        if not printed(records, as_json=as_json):
-            table([_row(record) for record in records] or [("nothing was undone",)])
-        return
+        return Told(listed(place), _print_undos)
     since = moment(said["since"], "since") if "since" in said else None
     if since is not None and since > now_ms():
         raise UsageError(f"--since {said['since']} is still to come: nothing was stored since then")
@@ -68,8 +65,7 @@ def undo(place: Place, *, dry_run: bool = False, as_json: bool = False, **meant:
     if not dry_run and report["changed"]:
         confirm(f"Take back {report['what']}?", listed=_lines(report, "would be "))
         report = taken_back(place, asked)
-    if not printed(report, as_json=as_json):
-        _tell(report, dry_run=dry_run)
+    return Told(report, partial(_tell, dry_run=dry_run))
 
 
 def _lines(report: dict[str, Any], before: str = "") -> list[str]:
@@ -91,9 +87,12 @@ def _tell(report: dict[str, Any], *, dry_run: bool) -> None:
         text(f"to take this back: memman undo {short(report['id'], note=True)}")
 
 
-def _row(record: dict[str, Any]) -> tuple[str, ...]:
-    fate = f"undone by {short(record['undone'], note=True)}" if record["undone"] else ""
-    return short(record["id"], note=True), when(record["at"]), record["what"], fate, record["did"]
+def _print_undos(records: list[dict[str, Any]]) -> None:
+    rows: list[tuple[str, ...]] = []
+    for one in records:
+        fate = f"undone by {short(one['undone'], note=True)}" if one["undone"] else ""
+        rows.append((short(one["id"], note=True), when(one["at"]), one["what"], fate, one["did"]))
+    table(rows or [("nothing was undone",)])
 
 
 SINCE = "all since then"

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -158,6 +158,13 @@ class Command(click.Command):
         super().format_epilog(ctx, formatter)
 
 
+class Told(NamedTuple):
+    """What a verb says: a record, and what prints it."""
+
+    record: Any
+    show: Callable[[Any], object]
+
+
 class Verb(Command, Generic[P, R]):
     """A command made of a function. Called, it is that function; run, it also asks before and prints what comes of it.
 
@@ -166,7 +173,8 @@ class Verb(Command, Generic[P, R]):
     With `counts` it takes --limit, and a list that is longer says so; `counts` tells how many what it returns has.
     `none` is printed where it returns nothing. `code` makes the exit code of what it returns. A function without
     `shows` prints for itself and returns the code.
-    With `store` the function's first value is the store that is meant.
+    With `store` the function's first value is the store that is meant. A function of several forms has `shows=Told`,
+    and returns a `Told` each time.
     """
 
     def __init__(
@@ -224,9 +232,10 @@ class Verb(Command, Generic[P, R]):
         if self.shows:
             from memman.commands.printing import printed, text
 
+            record, show = record if isinstance(record, Told) else (record, self.shows)
             if not printed(record, as_json=as_json):
                 nothing = self.none and not (self.counts or len)(record)
-                text(self.none) if nothing else self.shows(record)
+                text(self.none) if nothing else show(record)
         if self.code:
             return self.code(record)
         return 0 if self.shows else record

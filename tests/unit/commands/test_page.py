@@ -22,7 +22,7 @@ from tests.support.doubts import NEW, OLD, drained
 from tests.support.markup import CORPUS, read
 
 # What a standing rule leaves unsaid.
-RULE = ("when", "match", "do", "within", "until")
+RULE = ("match", "do", "within", "until")
 HOSTILE = "<script>alert(1)</script> & \"><img src=x onerror='alert(2)'> is how <b>Kestrel</b> greets."
 
 
