@@ -162,10 +162,7 @@ class Drain:
         self.watch.tell(event, note=note.uid, store=note.store, ms=ms, **fields)
 
     def _give_back(self, note: Note, error: Exception) -> str:
-        """Give the note back as its failure asks, and say what became of it.
-
-        Where not even that can be written, the next drain rescues it.
-        """
+        """Give the note back as its failure asks, and say what became of it; else the next drain rescues it."""
         try:
             return self._failed(note, error)
         except MemmanError as worse:

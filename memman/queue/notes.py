@@ -140,10 +140,7 @@ class Queue:
     def claim(
         self, store: str | None = None, shut: Iterable[str] = (), talks: Iterable[str] = (), *, probe: bool = False
     ) -> Note | None:
-        """Take the oldest note that is due, counting the attempt; stores `shut` and turns of `talks` are passed over.
-
-        Each note comes up once; `rewind` starts over. With `probe` a note comes up whether it is due or not.
-        """
+        """Take the oldest note that is due, or with `probe` any, once; none of `shut` stores, no turn of `talks`."""
         now = now_ms()
         values = {
             "after": self._passed,
@@ -284,10 +281,7 @@ class Queue:
             self.db.execute("DELETE FROM journal WHERE note = ?", (uid,))
 
     def put_back(self, rows: Iterable[Mapping[str, Any]], store: str = "") -> list[str]:
-        """Have notes wait again, each with all its columns, for another `store` where one is told.
-
-        Return the store of each that does; what waits already stays as it is.
-        """
+        """Have notes that do not wait yet wait again, for `store` or their own; return the store of each that does."""
         waits = []
         with TranslatedErrors(self.path), Transaction(self.db):
             for row in rows:

@@ -229,10 +229,7 @@ _TELLING = 5
 
 
 def _clear_traces(data: str, store: str, queue: Queue, target: Selection) -> None:
-    """Take memories out of hooks' sessions, prompts and questions with a word of theirs, and debug lines of the log.
-
-    Store and queue are marked, to be written anew.
-    """
+    """Take memories out of sessions, prompts, questions and the log's debug lines; mark store and queue."""
     mark(queue, store)
     uids = {memory["uid"] for memory in target.memories}
     said = {word for row in (*target.memories, *target.waiting, *target.rules) for word in terms(row["text"])}

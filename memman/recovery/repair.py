@@ -195,10 +195,7 @@ def _rebuild(
 def _taken(
     db: apsw.Connection, every: apsw.Connection, sound: apsw.Connection, others: Collection[str]
 ) -> Iterator[tuple[str, int]]:
-    """Take over the records that are right; yield host and number of each.
-
-    The name of a host whose row is damaged is one that a backup has.
-    """
+    """Take over the records that are right; yield host and number. A damaged host has a name that a backup knows."""
     hosts = _rows(sound, "host", ("id", "name", "n", "at", "ours"))
     _insert(db, "host", ("id", "name", "n", "at", "ours"), hosts)
     fits = {row: name for row, name, *_ in hosts}
@@ -398,10 +395,7 @@ def exchange(path: str, place: str) -> Iterator[Callable[[], str]]:
 
 
 def _locked(path: str, source: apsw.Connection) -> tuple[apsw.Connection, apsw.Backup]:
-    """Begin to copy `source` into the file at `path`, which takes its write lock, but writes no page yet.
-
-    A file whose header says nothing is taken for an empty one.
-    """
+    """Take the write lock of the file at `path` by beginning to copy `source`; without a header it counts as empty."""
     for reset in (False, True):
         live = _live(path)
         if reset:

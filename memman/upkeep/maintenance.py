@@ -58,10 +58,7 @@ async def maintain(
 
 
 def drop_sessions(data: str) -> None:
-    """Remove what hooks knew about sessions in which nothing happened for SESSION_DAYS, but not what they were told.
-
-    With it goes what such sessions left for the next.
-    """
+    """Remove what sessions that are quiet for SESSION_DAYS left: what hooks knew, and for the next; no receipts."""
     oldest = time.time() - SESSION_DAYS * 86_400
     for path in (*files_of(sessions_path(data)), *files_of(handovers_path(data))):
         with suppress(OSError):
