@@ -1,6 +1,5 @@
 """What every drain does at its end: nothing grows without bound, and what was purged goes out of the files."""
 
-import json
 import os
 import time
 from collections import defaultdict
@@ -68,23 +67,13 @@ def drop_sessions(data: str) -> None:
 
 def marked(queue: Queue) -> list[str]:
     """Return the stores that are to be scrubbed: every one there is, where a damaged queue does not tell which."""
-    said = queue.meta(SCRUBBING)
-    if not said:
-        return []
-    try:
-        marks = json.loads(said)
-    except ValueError:
-        marks = None
-    return list(filter(valid_name, marks)) if _texts(marks) else names(os.path.dirname(queue.path))
-
-
-def _texts(marks: object) -> bool:
-    return isinstance(marks, list) and all(isinstance(one, str) for one in marks)
+    said = queue.meta(SCRUBBING).split()
+    return said if all(map(valid_name, said)) else names(os.path.dirname(queue.path))
 
 
 def mark(queue: Queue, store: str) -> None:
     """Have a store scrubbed, and the queue with it, by whoever comes to it."""
-    queue.set_meta(SCRUBBING, json.dumps(sorted({*marked(queue), store})))
+    queue.set_meta(SCRUBBING, " ".join(sorted({*marked(queue), store})))
 
 
 def scrub(data: str, queue: Queue, opened: Callable[[str], SqliteStore]) -> list[str]:
@@ -93,7 +82,7 @@ def scrub(data: str, queue: Queue, opened: Callable[[str], SqliteStore]) -> list
     left = [name for name in due if not _store_wiped(opened, name)]
     if due and not _wiped(queue.db):
         left = due
-    queue.set_meta(SCRUBBING, json.dumps(left) if left else "")
+    queue.set_meta(SCRUBBING, " ".join(left))
     return left
 
 
