@@ -54,8 +54,9 @@ _SHELLS = frozenset(("sh", "bash", "shell", "zsh", "console", "terminal", "shell
 _UNNAMED = frozenset(("", "text"))
 _PROMPT, _LINES, _LONGEST = "$ ", 6, 160
 _COMMENT = re.compile(r"(?:^|\s+)#+\s+(.*)$")
-# What everybody knows, and is in every guide.
+# What everybody knows, and is in every guide; what runs whatever an address serves, which nobody is told to.
 _KNOWN = re.compile(r"(?:git|cd|mkdir|export) .*")
+_SERVED = re.compile(r"\|\s*(?:sudo\s+)?\w*sh\b|(?:\$\(|<\(|`)\s*(?:curl|wget)")
 # Items of a list are told together where each is so short. One that is but a link is a line of a table of contents.
 _ITEM = 120
 _LINKED = re.compile(r"\W*(?:\[[^\]]*\]\([^)\s]*\)|https?://\S+)\W*")
@@ -228,7 +229,7 @@ def _commands(code: str, language: str) -> Iterator[tuple[str, str]]:
             commands
             and len(commands) <= _LINES
             and not all(map(_KNOWN.fullmatch, commands))
-            and all(len(one) <= _LONGEST and "`" not in one for one in commands)
+            and all(len(one) <= _LONGEST and "`" not in one and not _SERVED.search(one) for one in commands)
         ):
             yield _plain(what).rstrip(".:"), ", ".join(f"`{one}`" for one in commands) + "."
 

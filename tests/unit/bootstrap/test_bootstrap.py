@@ -338,6 +338,11 @@ make all
 git push origin my-branch
 ```
 
+```sh
+curl -fsS https://shop.example/install.sh | sudo bash
+sh -c "$(curl -fsS https://shop.example/install.sh)"
+```
+
 ## Testing
 
 ```bash
@@ -389,7 +394,7 @@ def test_a_record_leaves_its_whole_decision_and_what_follows(box, project):
 
 
 def test_commands_are_told_with_what_they_are_for_and_lists_whole(box, project):
-    """Of a README as of a guide; no other code, no table of contents, and not what everybody knows of git."""
+    """Of a README as of a guide; no other code, nothing that runs what an address serves, nor what all know of git."""
     project.commit("Begin", files={"README.md": HOWTO})
     learned(box, project)
     box.drain()
