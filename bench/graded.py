@@ -27,7 +27,7 @@ from memman.config.schedule import NOBODY, Schedule
 from memman.queue.append import append_all
 from memman.queue.notes import Queue
 from memman.store.sqlite.catalogue import Catalogue
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.store import open_store
 
 DATA = Path(__file__).parent / "data" / "graded.jsonl"
 # Drains, after which a provider that keeps failing is given up.
@@ -43,7 +43,7 @@ def measure(data: str, notes: list[Line]) -> Iterator[Line]:
     """Yield each note with what is wrong with what became of it."""
     rows = []
     for number, note in enumerate(notes):
-        store = SqliteStore.open(data, f"note-{number}")
+        store = open_store(data, f"note-{number}")
         asyncio.run(
             fill(store, [Doc("", str(n), "", _BEGAN_MS, text) for n, text in enumerate(note.get("stored", ()))])
         )

@@ -32,9 +32,9 @@ from memman.model.uid import new_uid
 from memman.pipeline import PIPELINE
 from memman.pipeline.comparison import stems
 from memman.pipeline.plan import Plan, Tools
-from memman.recall.gate import outstanding
+from memman.recall.order import outstanding
 from memman.store.filters import Filters
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.store import open_store
 
 _BEGAN_MS, _STEP_MS = 1_700_000_000_000, 3_600_000
 # A memory says what was to be kept where it holds this part of its words.
@@ -49,7 +49,7 @@ class Desk:
 
     def __init__(self, folder: str) -> None:
         self.data = folder
-        self.store = SqliteStore.open(folder, "default")
+        self.store = open_store(folder, "default")
         self._local, self._builtin, self._count = BuiltinEmbedder(), BuiltinLLM(Judge()), 0
 
     def tell(

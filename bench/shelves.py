@@ -22,7 +22,7 @@ from memman.pipeline.link import link
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.vectors import embed
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.store import SqliteStore, open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def build(data: Dataset, work: str) -> Shelves:
     began = time.perf_counter()
     shelves = {}
     for n, (scope, docs) in enumerate(data.scopes.items()):
-        store = SqliteStore.open(work, "all" if scope == ALL else f"scope-{n}")
+        store = open_store(work, "all" if scope == ALL else f"scope-{n}")
         shelves[scope] = Shelf(store.path, asyncio.run(fill(store, docs)))
         store.close()
     seconds = time.perf_counter() - began

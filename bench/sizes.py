@@ -12,7 +12,7 @@ from bench.machine import ROOT
 from bench.recent import Recent
 from bench.stores import upgrade
 from memman.config.places import store_path
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.store import open_store
 
 # What decides a store's content; after a change to any of these, stores are built anew.
 _SOURCES = (
@@ -67,7 +67,7 @@ def place(folder: str, size: int, data: str) -> None:
 
 
 def _grow(folder: str, recent: Recent, first: int, size: int) -> int:
-    store = SqliteStore.open(f"{folder}/growing", "default")
+    store = open_store(f"{folder}/growing", "default")
     began, before = time.perf_counter(), recent.count()
     first = bulk.fill(store, recent, first, size)
     seconds = time.perf_counter() - began

@@ -9,7 +9,7 @@ from memman.config.places import store_path
 from memman.model.records import Note, Provenance
 from memman.model.uid import new_uid
 from memman.store.sqlite.screened import due
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.store import SqliteStore, open_store
 from memman.store.sqlite.unit import SqliteUnit
 from memman.upkeep.screen import screen
 
@@ -43,7 +43,7 @@ def note(n: int, sample: corpus.Sample) -> Note:
 def upgrade(folder: str) -> None:
     """Do what idle drains do after an upgrade of the rules for secrets; a store just built leaves nothing to do."""
     if due(store_path(folder, "default")):
-        store = SqliteStore.open(folder, "default")
+        store = open_store(folder, "default")
         while asyncio.run(screen(("default",), lambda name: store, lambda: False, lambda: None))[0]:  # noqa: ARG005
             pass
         store.close()

@@ -61,7 +61,7 @@ def set_verb(place: Place, pairs: Sequence[str]) -> dict[str, Any]:
     store, said = _store(place), _said(pairs)
     Settings({}).replaced(said)
     if _SHARED in said:
-        from memman.store.postgres.address import parsed
+        from memman.store.postgres.server import parsed
 
         parsed(said[_SHARED])
     if outward := [_outward(name, value) for name, value in said.items() if KEYS[name].outward(value)]:
@@ -140,9 +140,9 @@ def _said(pairs: Sequence[str]) -> dict[str, str]:
 
 def _refuse_detaching(data: str, key: Key, store: str) -> None:
     """Raise UsageError where a shared store would lose the address of its server, and nobody hear of it any more."""
-    from memman.store.opening import is_shared
+    from memman.store.reach import address
 
-    if key.shared and store and is_shared(data, store):
+    if key.shared and store and address(data, store):
         raise UsageError(
             f"store {store!r} is on that server: `memman team leave {store}` leaves it, `memman migrate --to sqlite"
             f" --store {store}` makes all of it this machine's own; `memman config set` changes the address"

@@ -195,4 +195,4 @@ def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
     origin = note.provenance.origin
     uid, holds = memory_uid(note.uid, 0), scope(note, dataclasses.replace(fact, scope=row["scope"]))
     memory = unit.add(Draft(uid, note.uid, fact, note.provenance.source, origin, note.queued_at, scope=holds), now)
-    unit.linked("", memory, memory)
+    unit.unlinked(memory, memory)

@@ -189,7 +189,7 @@ class _Walk:
 
     def _admitted(self, rows: list[int]) -> list[int]:
         shown = self.catalogue.reader.filtered(rows, self.filters)
-        here = self.catalogue.reader.filtered(rows, self.filters.scoped(self.scopes))
+        here = self.catalogue.reader.filtered(rows, self.filters.having(scopes=self.scopes))
         self.elsewhere += len(shown) - len(here)
         return [row for row in rows if row in here]
 

@@ -22,7 +22,7 @@ from memman.hot.grammar import end
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.worth import BOUND
-from memman.store.sqlite import keeping
+from memman.store.sqlite import quality
 from memman.store.sqlite.catalogue import Catalogue
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def verify(place: Place, ids: Sequence[str]) -> Records:
 def _verified(store: "SqliteStore", unit: "SqliteUnit", memory: int, now: int) -> bool:
     from memman.pipeline.enrich import blobs
 
-    files = keeping.files_of(store.reader, memory)
+    files = quality.files_of(store.reader, memory)
     cwd = files[0].cwd if files else ""
     root = repository(cwd) if cwd and os.path.isdir(cwd) else None
     unit.verify(memory, blobs(root.root, (row.path for row in files)) if root else {}, "", now)

@@ -30,7 +30,7 @@ from memman.model.text import age, clean, outdated
 from memman.model.vocabulary import CATEGORIES, HIDDEN
 from memman.model.worth import BOUND, DAY_MS, reasons, worth
 from memman.store.filters import Filters
-from memman.store.sqlite import keeping
+from memman.store.sqlite import quality
 from memman.store.sqlite.catalogue import ARCHIVED, Catalogue
 from memman.store.sqlite.reader import SqliteReader
 
@@ -149,7 +149,7 @@ def least(place: Place, _: object = None, *, below: float = BOUND, limit: int | 
     """Return the current memories worth less than `below` and not immune, the least first, with `worth` and `why`."""
     now = now_ms()
     with reading(place) as catalogue:
-        kept = keeping.kept(catalogue.reader, keeping.standings(catalogue.reader))
+        kept = quality.kept(catalogue.reader, quality.standings(catalogue.reader))
         kept = _asked(catalogue, {row: one for row, one in kept.items() if not one.immune}, asked)
         valued = sorted((worth(one, now), row) for row, one in kept.items())
         first = [(value, row) for value, row in valued if value < below][:limit]
@@ -178,7 +178,7 @@ def ages_of(place: Place) -> dict[str, str]:
 
 def doubts(reader: SqliteReader, ages: Mapping[str, str], now: int) -> dict[int, dict[int, str]]:
     """Return since when, and why, each current memory may be out of date that may be."""
-    rows = keeping.standings(reader)
+    rows = quality.standings(reader)
     evidence = reader.evidence(row.id for row in rows)
     changes = reader.changed_files((row.id for row in rows), now)
     lasts = {category: int(days) * DAY_MS for category, days in ages.items()}
@@ -187,14 +187,14 @@ def doubts(reader: SqliteReader, ages: Mapping[str, str], now: int) -> dict[int,
 
 
 def _reasons(
-    row: keeping.Standing,
+    row: quality.Standing,
     evidence: Sequence[tuple[str, str, int]],
     changed_at: int | None,
     lasts: Mapping[str, int],
     now: int,
 ) -> Iterator[tuple[int, str]]:
     """Yield since when a memory may be out of date, and why."""
-    borne_out = keeping.last_borne_out(row, evidence)
+    borne_out = quality.last_borne_out(row, evidence)
     old = borne_out + lasts[row.category] if row.category in lasts else now + 1
     if row.ends_at or changed_at:
         yield from ((at, label) for label, at in outdated(row.ends_at, changed_at, now).items())

@@ -25,11 +25,10 @@ from memman.model.vocabulary import WISHES
 from memman.queue.ledger import Ledger
 from memman.queue.view import QueueView
 from memman.store.sqlite import sessions as sql
-from memman.store.sqlite import shown
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.rules import VERB as RULE
 from memman.store.sqlite.sessions import sitting
-from memman.store.sqlite.standing import last_session
+from memman.store.sqlite.topics import last_session, superseded_texts
 
 WHO = ("agent", "session")
 # What names the last session that left something where one stands, but for one's own.
@@ -305,7 +304,7 @@ def cost(place: Place, *, since: str = "7d") -> dict[str, Any]:
     with closing(QueueView(place.data)) as queue:
         spent = Ledger(queue.db).spent_since(time.strftime("%Y-%m-%d", time.gmtime(begun / 1000)))
     with reading(place) as catalogue:
-        told = shown.costs(catalogue.reader.db, begun)
+        told = sql.costs(catalogue.reader.db, begun)
     named = [entry | {"repository": label(entry["repository"], "") or entry["repository"]} for entry in spent]
     return {"spent": named, "shown": told}
 
@@ -326,7 +325,7 @@ def left(place: Place, part: str) -> dict[str, Any]:
             part = last[1]
         one = known[one_of(known, part, "session")]
         ids, told = (find(db, one["session"]) for find in (sql.made, sql.shown))
-        before = catalogue.reader.before(ids)
+        before = superseded_texts(catalogue.reader.db, ids)
         made = [record | {"replaced": before.get(record["id"])} for record in memories_of(place, catalogue, ids)]
         return one | {"made": made, "shown": memories_of(place, catalogue, told)}
 
@@ -401,7 +400,7 @@ def since_last(place: Place) -> dict[str, Any]:
         if not last:
             return {"since": None, "away_ms": None, "changes": [], "left": 0, "waiting": waiting}
         changes = changed(place, catalogue, last[0])
-        before = catalogue.reader.before([one["id"] for one in changes])
+        before = superseded_texts(catalogue.reader.db, [one["id"] for one in changes])
         new = {one["id"] for one in changes}
         told = [one | {"replaced": before.get(one["id"])} for one in changes if one["superseded_by"] not in new]
         away = now - last[1]

@@ -144,7 +144,8 @@ def steadily(work: Callable[Concatenate[Place, P], T]) -> Callable[Concatenate[P
 @contextmanager
 def writing(place: Place) -> Iterator["SqliteStore"]:
     """Open the store to write, made on first use, and ask for a drain where vectors are outdated. Loads numpy."""
-    from memman.store.opening import open_store, refuse_reading
+    from memman.store.reach import refuse_reading
+    from memman.store.sqlite.store import open_store
     from memman.store.sqlite.vectors import outdated
 
     refuse_reading(place.data, place.name)

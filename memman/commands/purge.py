@@ -14,9 +14,9 @@ from memman.config.scope import label
 from memman.config.synced import folder
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.queue.view import QueueView
-from memman.store.opening import is_shared
-from memman.store.sqlite import rules, selection, undo
-from memman.store.sqlite.catalogue import Catalogue
+from memman.store.reach import address
+from memman.store.sqlite import rules, undo
+from memman.store.sqlite.catalogue import Catalogue, chosen_by, saying, those_saying
 
 if TYPE_CHECKING:
     from memman.recovery.purge import Receipt, Selection
@@ -52,7 +52,7 @@ def purge(place: Place, *, dry_run: bool = False, **meant: Any) -> Told:
     question = "Delete this permanently?" if len(texts) == 1 else f"Delete these {len(texts)} permanently?"
     confirm(question, typed([*texts]), told)
     receipt = recovery.purge(place.data, place.name, found)
-    heard = not is_shared(place.data, place.name) or told_server(place.data, place.name)
+    heard = not address(place.data, place.name) or told_server(place.data, place.name)
     return Told(receipt, lambda receipt: lines(_told(place, receipt, heard=heard)))
 
 
@@ -76,20 +76,20 @@ def uids(
         waiting = queue.rows(place.name)
         if session:
             session = undo.one_of({*undo.sessions(db), *queue.sessions(place.name)}, session, "session")
-            found += selection.uids(db, "session", session)
+            found += chosen_by(db, "session", session)
             found += [row["uid"] for row in waiting if row["session"] == session]
         if repository:
             scopes = [scope for scope, _ in catalogue.scopes() if scope.repository]
             known = {one.repository for one in scopes if repository in {label(*one), one.repository}}
             repository = undo.one_of(known, next(iter(known), repository), "repository")
-            found += selection.uids(db, "scope", repository)
+            found += chosen_by(db, "scope", repository)
             found += [row["uid"] for row in waiting if row["repository"] == repository]
         if source:
-            found += selection.uids(db, "source", source)
+            found += chosen_by(db, "source", source)
             found += [row["uid"] for row in waiting if row["source"] == source]
         if query:
-            found += selection.saying(db, query)
-            found += selection.those_saying(((row["uid"], row["text"]) for row in waiting), query)
+            found += saying(db, query)
+            found += those_saying(((row["uid"], row["text"]) for row in waiting), query)
     if not found:
         raise UnknownId("nothing in this store is meant by that")
     return list(dict.fromkeys(found))

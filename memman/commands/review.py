@@ -241,8 +241,8 @@ class _Desk:
             self.unit.approve(memory, self.now)
             try:
                 join(self.store, self.unit, memory)
-            except ProviderMisconfigured:  # it is found without edges, which `graph rebuild --stale` makes
-                self.unit.linked("", memory, memory)
+            except ProviderMisconfigured:  # it is found without edges, which drains make
+                self.unit.unlinked(memory, memory)
             self._bear_out(memory)
             return "approved"
         if kind == UNWANTED:
@@ -383,7 +383,7 @@ def join(store: "SqliteStore", unit: "SqliteUnit", memory: int) -> None:
     from memman.judge.judge import Judge
     from memman.pipeline.link import Subject, connected
     from memman.pipeline.vectors import fingerprint
-    from memman.store.sqlite.past import PastReader
+    from memman.store.sqlite.relinking import PastReader
 
     row, judge = store.reader.rows([memory])[memory], Judge()
     subject = Subject(

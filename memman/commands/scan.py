@@ -34,7 +34,7 @@ from memman.recovery import copies, leaks
 from memman.secrets.leaks import leaks as leaking
 from memman.secrets.matcher import redact
 from memman.sqlite import Transaction, TranslatedErrors, open_reader, there
-from memman.store.sqlite import authorship, index, rules, screened, vectors
+from memman.store.sqlite import index, rules, scopes, screened, vectors
 from memman.store.sqlite.purge import forget_samples
 from memman.upkeep.maintenance import mark, scrub
 from memman.upkeep.rules import publish
@@ -111,7 +111,7 @@ def _fix_store(place: Place) -> list[str]:
     """Take secrets out of the records, have the index follow, and then out of what no record has."""
     with writing(place) as store, store.unit() as unit:
         told: dict[str, set[str]] = {}
-        others, left = authorship.of_others(unit.db), dict[tuple[str, int], str]()
+        others, left = scopes.of_others(unit.db), dict[tuple[str, int], str]()
         for one in leaks.found(unit.db):
             if (at := (one.table, one.key.get("rowid", 0))) in others:
                 left[at] = one.shown
@@ -145,7 +145,7 @@ def _find_anew(unit: "SqliteUnit", rows: Sequence[int]) -> None:
 
 def _wipe(data: str, queue: Queue) -> None:
     """Write the files anew without what was taken out; what a reader keeps from it is left to the next drain."""
-    from memman.store.opening import open_store
+    from memman.store.sqlite.store import open_store
 
     with ExitStack() as open_stores:
         scrub(data, queue, lambda name: open_stores.enter_context(closing(open_store(data, name))))

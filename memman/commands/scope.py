@@ -1,7 +1,6 @@
 """`memman scope`: what memories hold for, as a person sees and corrects it."""
 
 import shlex
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,7 +41,7 @@ from memman.config.scope import (
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
 from memman.secrets import screened
-from memman.store.sqlite import rescoped
+from memman.store.sqlite import rules, scopes
 from memman.store.sqlite import undo as undos
 from memman.upkeep.rules import publish
 
@@ -196,16 +195,15 @@ def name(
     now, uid = now_ms(), ""
     former = {before, own, *also} if said else {before}
     with writing(place) as store, store.unit() as unit:
-        moves = rescoped.planned(unit, former, identified)
-        counts = Counter(kind for kind, *_ in moves)
-        if moves and moving and not dry_run:
+        memories, ruled = scopes.held_by(unit.db, former, identified)
+        if (memories or ruled) and moving and not dry_run:
             uid = unit.act_at(now)
             what = f"scope name {said}" if said else "scope name --unset"
-            moved = len(rescoped.move(unit, moves, now))
-            undos.keep(unit, now, what, f"{moved} moved", how="rename", acts=[])
-    if uid and counts[rescoped.RULE]:
+            rules.take_along(unit, memories, ruled, identified, now)
+            undos.keep(unit, now, what, f"{len(memories) + len(ruled)} moved", how="rename", acts=[])
+    if uid and ruled:
         publish(place.data)
-    return report | {"id": uid or None, "memories": counts[rescoped.MEMORY], "rules": counts[rescoped.RULE]}
+    return report | {"id": uid or None, "memories": len(memories), "rules": len(ruled)}
 
 
 def _give(data: str, common: str, name: str) -> None:

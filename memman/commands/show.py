@@ -31,7 +31,8 @@ from memman.config.scope import PERSONAL, is_name, label
 from memman.model.errors import UnknownId, UsageError
 from memman.model.plural import counted
 from memman.queue.view import QueueView
-from memman.store.sqlite import beliefs, keeping, shown, typed
+from memman.store.sqlite import beliefs, index, quality
+from memman.store.sqlite import sessions as shown
 from memman.store.sqlite.catalogue import Catalogue
 
 # Related memories that are told.
@@ -116,8 +117,8 @@ def _standing(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dic
         "contradicted_by": [one["uid"] for one in catalogue.memories(claims)],
         "protected": catalogue.reader.protected_since(row),
         "edges": catalogue.edge_counts(row),
-        "verified_at": keeping.verified(catalogue.reader, row),
-        "files": {file.path: file.changed_at for file in keeping.files_of(catalogue.reader, row)},
+        "verified_at": quality.verified(catalogue.reader, row),
+        "files": {file.path: file.changed_at for file in quality.files_of(catalogue.reader, row)},
         "evidence": (evidence := catalogue.reader.evidence([row]).get(row, [])),
         "reliability": reliability(*sessions(evidence)) if evidence else None,
         "provenance": catalogue.receipt(record["note"]),
@@ -150,11 +151,11 @@ def _background(
     ]
     return {
         "said": said,
-        "typed": "" if place.agent else typed.behind(db, row),
+        "typed": "" if place.agent else index.typed_behind(db, row),
         "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
         "related": graph.related(place, record["uid"], limit=near)["related"],
         "history": versions,
-        "shown": shown.of(db, row),
+        "shown": shown.of_memory(db, row),
     }
 
 

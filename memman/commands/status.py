@@ -30,7 +30,7 @@ from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
 from memman.scheduler.control import report
 from memman.store import reach
-from memman.store.opening import connected
+from memman.store.reach import connected
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 
 # Seconds in which what came too late is counted.

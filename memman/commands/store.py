@@ -75,7 +75,7 @@ def create(place: Place, name: str) -> dict[str, Any]:
     """Create a store."""
     there = stores.exists(place.data, stores.harmless(name))
     if not there:
-        from memman.store.opening import open_store
+        from memman.store.sqlite.store import open_store
 
         open_store(place.data, name).close()
     return {"name": name, "created": not there}

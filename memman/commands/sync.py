@@ -21,7 +21,7 @@ from memman.drain.stores import Stores
 from memman.locks import quiet
 from memman.model.errors import BadConfig, CannotWrite, MemmanError, UsageError
 from memman.model.plural import counted
-from memman.store.opening import is_shared
+from memman.store.reach import address
 from memman.store.sqlite import record_log
 from memman.sync.exchange import lagging
 from memman.sync.folder import Folder, Key, make
@@ -35,7 +35,7 @@ def begin(place: Place, path: str, line: str = "") -> bool:
     `line` is another machine's key. Raises UsageError, BadConfig and CannotWrite; then nothing was changed.
     """
     refuse_stopped(place.data, "sync")
-    if is_shared(place.data, place.name):
+    if address(place.data, place.name):
         raise UsageError(f"store {place.name!r} is on a server already, with which every machine can connect")
     path, data = os.path.realpath(path), os.path.realpath(place.data)
     if os.path.commonpath((path, data)) in {path, data}:

@@ -25,13 +25,12 @@ from memman.model.plural import counted
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import CONNECTED
 from memman.recovery.backup import take
-from memman.store.opening import DSN, address, open_store, refuse_reading
 from memman.store.postgres import exchange
-from memman.store.postgres import members as membership
-from memman.store.postgres.roles import documented
-from memman.store.postgres.server import UNHURRIED_S, Server
-from memman.store.sqlite import authorship, record_log
-from memman.store.sqlite.store import SqliteStore
+from memman.store.postgres import server as membership
+from memman.store.postgres.server import UNHURRIED_S, Server, documented
+from memman.store.reach import DSN, address, refuse_reading
+from memman.store.sqlite import record_log, scopes
+from memman.store.sqlite.store import SqliteStore, open_store
 from memman.sync.turn import exchanged
 
 _HOLDS_SOMETHING = "SELECT EXISTS (SELECT 1 FROM record)"
@@ -51,7 +50,7 @@ def team() -> None:
 
 def read_address(said: str | None) -> str:
     """Return a server's address; at a terminal it is asked for unless given. Raises UsageError and NotSetUp."""
-    from memman.store.postgres.address import parsed
+    from memman.store.postgres.server import parsed
 
     if said in {None, "-"} and sys.stdin.isatty():
         found = str(click.prompt("Address of the server", hide_input=True))
@@ -175,7 +174,7 @@ def _added(done: dict[str, str]) -> None:
 def add(place: Place, name: str, role: str, may: str) -> dict[str, str]:
     """Make a role of the server a member of a shared store, or change what it may do there."""
     with _shared(place.data, name) as (store, server):
-        lacking = membership.add(server, exchange.checked(store, server).number, role, may)
+        lacking = membership.admit(server, exchange.checked(store, server).number, role, may)
     return {"name": name, "role": role, "may": may, "lacking": lacking}
 
 
@@ -189,7 +188,7 @@ def _removed(done: dict[str, Any]) -> None:
 def remove(place: Place, name: str, role: str) -> dict[str, Any]:
     """End a membership: what was shared stays, and what was not nobody sees."""
     with _shared(place.data, name) as (store, server):
-        changed = membership.remove(server, exchange.checked(store, server).number, role)
+        changed = membership.dismiss(server, exchange.checked(store, server).number, role)
     return {"name": name, "role": role, "changed": changed}
 
 
@@ -227,7 +226,7 @@ def leave(data: str, name: str) -> int:
         membership.leave(server, exchange.checked(store, server).number)
         change(data, DSN, None, name)
         with store.unit() as unit:
-            unit.follow(record_log.withhold(unit.db, authorship.shared(unit.db)))
+            unit.follow(record_log.withhold(unit.db, scopes.shared(unit.db)))
         exchange.disconnect(store)
         return int(store.db.execute("SELECT count(*) FROM memory").get or 0)
 

@@ -26,10 +26,10 @@ from memman.model.vocabulary import HIDDEN, UNDONE
 from memman.queue.notes import Queue
 from memman.queue.view import QueueView
 from memman.store import records
+from memman.store.records import RECEIPT, RULE
 from memman.store.sqlite import index, record_log
 from memman.store.sqlite import undo as log
 from memman.store.sqlite.catalogue import Catalogue, freshness
-from memman.store.sqlite.index import RULE
 from memman.upkeep.rules import publish
 
 if TYPE_CHECKING:
@@ -324,4 +324,4 @@ def _close(unit: "SqliteUnit", chosen: Selected, now: int) -> None:
         note = Note(row["uid"], row["store"], "", row["queued_at"], provenance=Provenance(*stamped))
         unit.receipt(note, now, OUTCOME, 0)
     for row in chosen.queued:
-        unit.forget_receipt(row["uid"], now)
+        unit.record(now, row["uid"], "note", {RECEIPT: None})

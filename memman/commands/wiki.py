@@ -21,7 +21,7 @@ from memman.model.spelling import similar
 from memman.model.text import clean, day
 from memman.portable import wiki as pages
 from memman.recall.hit import Hit
-from memman.recall.page import page
+from memman.recall.labels import page
 from memman.recall.render import line, tokens
 from memman.store.sqlite.topics import Topic, kept
 from memman.upkeep.summaries import summary

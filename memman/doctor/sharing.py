@@ -15,8 +15,9 @@ from memman.model.text import duration
 from memman.model.vocabulary import CONNECTED
 from memman.queue.view import QueueView
 from memman.store import reach
-from memman.store.opening import address, connected, open_store
+from memman.store.reach import address, connected
 from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.store import open_store
 
 _MEANWHILE = "remember and recall work meanwhile; drains try again"
 
@@ -59,8 +60,7 @@ def _asked(data: str, name: str) -> Finding:
     ago = f"last up to date {duration(max(0, now_ms() - at) / 1000)} ago" if at else "never up to date yet"
     try:
         from memman.store.postgres.exchange import checked
-        from memman.store.postgres.members import members
-        from memman.store.postgres.server import Server
+        from memman.store.postgres.server import Server, members
 
         with closing(open_store(data, name)) as store, closing(Server(address(data, name))) as server:
             may = next(one["may"] for one in members(server, checked(store, server).number) if one["you"])

@@ -34,8 +34,7 @@ from memman.queue.ledger import Ledger
 from memman.queue.notes import MOST, TOGETHER, Queue, going_on
 from memman.queue.untold import leave
 from memman.sqlite import TranslatedErrors
-from memman.store.opening import address, connected, only_readable
-from memman.store.reach import missed, only_read
+from memman.store.reach import address, connected, missed, only_read, only_readable
 
 # Bytes of a drain's name.
 _NAME_BYTES = 6

@@ -51,7 +51,7 @@ class Stores:
         """Open a store for what concerns this machine's files alone, made on first use."""
         if name not in self.opened:
             from memman.queue.schema import refuse_emptied
-            from memman.store.opening import open_store
+            from memman.store.sqlite.store import open_store
 
             refuse_emptied(self.providers.data, checked(name))
             self.opened[name] = open_store(self.providers.data, checked(name))

@@ -22,7 +22,7 @@ from memman.upkeep.backfill import catch_up
 from memman.upkeep.files import look
 from memman.upkeep.idle import PASSED_OVER, UPGRADING, lagging
 from memman.upkeep.maintenance import maintain, scrub
-from memman.upkeep.relink import relink_unknown
+from memman.upkeep.relink import relink_unlinked
 from memman.upkeep.screen import screen
 from memman.upkeep.topics import refresh
 
@@ -91,7 +91,7 @@ class Upkeep:
         left = False
         for name in names:
             with suppress(StoreError, CannotWrite, Busy):
-                left |= relink_unknown(self.stores.store(name), judge, AT_ONCE)
+                left |= relink_unlinked(self.stores.store(name), judge, AT_ONCE)
                 self._tick()
         return left
 

@@ -18,12 +18,12 @@ from memman.model.payload import parsed
 from memman.model.text import SHORT_ID, day, plain, replaced
 from memman.model.vocabulary import WISH
 from memman.recall.hit import Hit
-from memman.recall.labels import UNCONFIRMED
-from memman.recall.page import newest
+from memman.recall.labels import UNCONFIRMED, newest
 from memman.recall.render import tokens
 from memman.sqlite import TranslatedErrors, open_reader, there
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.topics import heaviest, last_session, outcome_of, protected, superseded_texts
 from memman.store.sqlite.topics import kept as kept_topics
 
 TYPE_CHECKING = False
@@ -256,15 +256,15 @@ def _known(
         if reader is None:
             return [], None, []
         scopes = reader.scopes(here, inside=True)
-        protected = reader.protected(TRUSTED, _MOST, scopes)
-        weighty = [reader.standing(TRUSTED, _MOST, scopes, wishes=wishes, uses=_USES) for wishes in (True, False)]
-        rows = {row.id: row for some in (protected, *weighty) for row in some}
+        marked = protected(reader, TRUSTED, _MOST, scopes)
+        weighty = [heaviest(reader, TRUSTED, _MOST, scopes, wishes=wishes, uses=_USES) for wishes in (True, False)]
+        rows = {row.id: row for some in (marked, *weighty) for row in some}
         hits = newest(reader, [*rows.values()], Filters(scopes=scopes))
         # What an agent says against what people stand behind waits until somebody bears it out.
         against = reader.contradicts([hit.id for hit in hits])
         hits = [hit for hit in hits if hit.id not in against]
         ids = [hit.id for hit in hits]
-        ends, before = reader.ends(ids), reader.before(ids)
+        ends, before = reader.ends(ids), superseded_texts(reader.db, ids)
         hits = [hit.having(aside=_aside(ends.get(hit.id), before.get(hit.id))) for hit in hits]
         here_only = {memory for memory, (place, _) in reader.scope_of(ids).items() if place}
         left = _left(reader, data, store, here, session) if session else None
@@ -273,21 +273,19 @@ def _known(
     kinds: list[list[Hit]] = [[], [], [], []]
     for hit in hits:
         kinds[_kind(hit)].append(hit)
-    first = {row.id for row in protected}
+    first = {row.id for row in marked}
     kinds[0].sort(key=lambda hit: (hit.id not in first, hit.id in here_only))
     return kinds, left, topics
 
 
 def _left(reader: SqliteReader, data: str, store: str, here: "Here", session: str) -> tuple[int, int, int] | None:
     """Count, once in each place, what the last session there left and replaced, and what of it is in review."""
-    from memman.store.sqlite.standing import kept, last_session
-
     with Session(data, RECEIPTS, f"{crc32(ascii((store, here.repository)).encode()):08x}") as told:
         since = max((int(at) for at in told.shown if at.isdecimal()), default=0)
         if not (last := last_session(reader.db, here, session, since)):
             return None
         told.shown = {str(last[2]): None}
-    return kept(reader.db, last[0])
+    return outcome_of(reader.db, last[0])
 
 
 def _aside(ends_at: int | None, before: str | None) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from memman.config.scope import label
 from memman.config.stores import DEFAULT, unknown
 from memman.embed.static import StaticTable
 from memman.recall import answered
-from memman.recall.confidence import confidence
-from memman.recall.gate import CLOSE
+from memman.recall.hit import confidence
 from memman.recall.labels import IN_TIME, labelled, standing_back
+from memman.recall.order import CLOSE
 from memman.recall.pending import pending, waiting
 from memman.recall.query import understood
 from memman.recall.supersede import awaited
@@ -63,7 +63,7 @@ class RecallSession:
     def _understood(self, query: str, filters: "Filters") -> "tuple[Query, Filters, set[str]]":
         """Return the query, the filters with the scopes that hold here, and the uids of what waiting notes replace."""
         if filters.here is not None and self.reader is not None and not filters.anywhere:
-            filters = filters.scoped(self.reader.scopes(filters.here, inside=filters.inside))
+            filters = filters.having(scopes=self.reader.scopes(filters.here, inside=filters.inside))
         gone = awaited(self.notes, filters)
         queued = (note.queued_at for note in self.notes if note.uid not in gone)
         return understood(query, as_of=filters.as_of).grounded(self.reader, filters, queued), filters, gone

@@ -40,7 +40,7 @@ from memman.pipeline.trust import Piece, borne_out, bounded, prompted, reported,
 from memman.pipeline.vectors import EVERYTHING, index, made_by, put
 from memman.store import records
 from memman.store.sqlite import index as rows_of
-from memman.store.sqlite import typed, undo
+from memman.store.sqlite import undo
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
@@ -121,7 +121,7 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
     put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
     if ready.typed:
         told = [n for n in fresh if not plan.facts[n].left_of and said(plan.facts[n].text) not in ready.typed]
-        typed.keep(unit.db, [rows[n] for n in told], ready.typed)
+        rows_of.keep_typed(unit.db, [rows[n] for n in told], ready.typed)
     retired = _carry_out(unit, plan, (one for one in effects if one.what == ENDS), rows, now)
     retired += _replace_late(tools, unit, plan, rows, at, now)
     _carry_out(unit, plan, (one for one in effects if one.what != ENDS), rows, now)
@@ -401,10 +401,8 @@ def _packed(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan) -> l
 
 
 def _link(unit: SqliteUnit, plan: Plan, rows: dict[int, int], known: Container[int], now: int) -> None:
-    """Store the note's edges, and what made them."""
+    """Store the note's edges."""
     unit.link(_edges(plan, rows, known), now)
-    if fresh := [row for n, row in rows.items() if n not in known]:
-        unit.linked(plan.linker, min(fresh))
 
 
 def _edges(plan: Plan, rows: dict[int, int], known: Container[int]) -> list[Edge]:

@@ -160,9 +160,6 @@ def _places(reader: SqliteReader, side: int | str) -> set[int]:
     return {end(side)} if isinstance(side, int) else reader.located([side])
 
 
-# Counted up with every change to what is linked.
-_RULES = 2
-
 # The kinds that follow from what is stored, so that they can be worked out again at any time.
 LINKERS: dict[str, Callable[[SqliteReader, Subject], list[Edge]]] = {
     "temporal": temporal,
@@ -186,12 +183,7 @@ async def link(tools: Tools, plan: Plan) -> Plan:
         about=tools.judge.about(texts),
     )
     edges = (*connected(tools.reader, subject), *causal(tools.reader, plan))
-    return replace(plan, edges=edges, linker=linker(subject.judge))
-
-
-def linker(fingerprint: Fingerprint) -> str:
-    """Name what makes edges: today's rules, and the judge whose vectors say what is alike."""
-    return f"{_RULES} {fingerprint}"
+    return replace(plan, edges=edges)
 
 
 def connected(reader: SqliteReader, subject: Subject) -> list[Edge]:

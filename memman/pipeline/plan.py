@@ -36,8 +36,8 @@ class Plan:
     `earlier` holds what is in flight before it in the same store. `local` and
     `vectors` are float32 of shape (facts, dimension): the first from the
     built-in embedder, the second from the configured one. `models` names for
-    each stage that asked any the models that answered; `linker` is what made the
-    edges. `unnoted` is what the user said that their agent might have noted.
+    each stage that asked any the models that answered. `unnoted` is what the
+    user said that their agent might have noted.
     """
 
     note: Note
@@ -49,7 +49,6 @@ class Plan:
     causes: tuple[Cause, ...] = ()
     vectors: Vectors | None = None
     edges: tuple[Edge, ...] = ()
-    linker: str = ""
     models: tuple[tuple[str, str], ...] = ()
     unnoted: str = ""
     outcome: Outcome | None = None

@@ -151,4 +151,4 @@ def place(note: Note, fact: Fact | None = None) -> str:
 def around(tools: Tools, note: Note, fact: Fact | None = None) -> Filters:
     """Return what admits the memories that are recalled in the repository of a note or fact, and what is everywhere."""
     kin = tools.kin(place(note, fact))
-    return _EVERYTHING.scoped(frozenset[int]().union(*map(tools.reader.holding, (*kin, ""))))
+    return _EVERYTHING.having(scopes=frozenset[int]().union(*map(tools.reader.holding, (*kin, ""))))

@@ -22,13 +22,11 @@ from memman.recovery.taking_in import purged as purged_elsewhere
 from memman.recovery.taking_in import take_in
 from memman.secrets import masked, screened
 from memman.store import records
-from memman.store.opening import open_store
-from memman.store.records import Parts, Record, states_of
-from memman.store.shapes import harmless
-from memman.store.shapes import wrong as misshapen
+from memman.store.records import RULE, Parts, Record, harmless, states_of
+from memman.store.records import wrong as misshapen
 from memman.store.sqlite import record_log
 from memman.store.sqlite.catalogue import Catalogue
-from memman.store.sqlite.index import RULE
+from memman.store.sqlite.store import open_store
 
 VERSION = 2
 NAME = "memman export"

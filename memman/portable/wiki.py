@@ -22,7 +22,7 @@ from memman.model.text import SHORT_ID, day, plain, replaced
 from memman.portable import files, notes
 from memman.portable.incoming import Format, Found, Item
 from memman.recall.hit import Hit
-from memman.recall.page import page
+from memman.recall.labels import page
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.topics import Topic, kept
 from memman.upkeep.summaries import Summary, summary
@@ -158,7 +158,10 @@ def _pages(
 
 
 def _page(title: str, repository: str, hits: Sequence[Hit], told: Summary | None) -> str:
-    short = [] if told is None else [_summed(text, uids) for text, uids in told.sentences]
+    short = [
+        f"- {_shown(text)} *(a model's words, of {', '.join(uid[:SHORT_ID] for uid in uids)})*"
+        for text, uids in (told.sentences if told else ())
+    ]
     question = [f"## {_shown(told.question)}", "", *short, "", "## All of it", ""] if told else []
     body = [f"# {title}", "", *question, *(_line(hit) for hit in hits)]
     about: dict[str, Any] = {
@@ -181,10 +184,6 @@ def _line(hit: Hit) -> str:
         marks.append(replaced(hit.maybe_replaced_by, hit.until))
     said = ", ".join(mark.replace("(", "").replace(")", "") for mark in marks)
     return f"- {_shown(hit.row.text)} *({said})* ^{hit.row.uid[:SHORT_ID]}"
-
-
-def _summed(text: str, uids: Iterable[str]) -> str:
-    return f"- {_shown(text)} *(a model's words, of {', '.join(uid[:SHORT_ID] for uid in uids)})*"
 
 
 def _shown(text: str) -> str:

@@ -6,9 +6,8 @@ the same answer in the same order.
 """
 
 from memman.recall.candidates import candidates, fused
-from memman.recall.gate import CLOSE, gated, outstanding
 from memman.recall.labels import IN_TIME, stood_back
-from memman.recall.order import SPARE, collapsed, ordered, weighed, with_causes
+from memman.recall.order import CLOSE, SPARE, collapsed, gated, ordered, outstanding, weighed, with_causes
 from memman.recall.rescore import rescored
 from memman.recall.supersede import current, doubted, newer_first, settled, with_newer
 

@@ -91,7 +91,7 @@ def candidates(reader: "SqliteReader", table: "StaticTable", query: "Query", fil
     """Return every row that words or meaning bring up."""
     span = query.span
     # The time asked for is searched by itself too: in a large store the whole of it crowds that time out.
-    searched = [filters, filters.within(reader.window(span.start, span.end))] if span else [filters]
+    searched = [filters, filters.having(window=reader.window(span.start, span.end))] if span else [filters]
     counted = counts(reader, query)
     scores: dict[int, float] = {}
     for part in searched:

@@ -1,11 +1,19 @@
-"""What is to be said of hits beside what they say. Hot."""
+"""What is to be said of hits beside what they say, and a topic's page: the lines under it that hold now. Hot."""
 
-from memman.belief import ON_RECORD, PROMPTED, RECORDED, REPORTED, SAID_AS, UNCERTAIN, UNTRUSTED, standing
+import time
+
+from memman.belief import ON_RECORD, PROMPTED, RECORDED, REPORTED, SAID_AS, TRUSTED, UNCERTAIN, UNTRUSTED, standing
 from memman.model.text import day, opposed, outdated, plain
+from memman.recall.hit import Hit
+from memman.recall.supersede import chain, marked
+from memman.store.filters import Filters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.recall.hit import Hit, Read
+    from collections.abc import Iterable, Sequence
+
+    from memman.recall.hit import Read
+    from memman.store import MemoryRow
     from memman.store.sqlite.reader import SqliteReader
 
 
@@ -22,8 +30,8 @@ def stood_back(reader: "SqliteReader", reads: "list[Read]", as_of: int | None) -
     ended = reader.ended((read.id for read in reads), as_of) if reads else set()
     if not ended:
         return reads
-    marked = [read.having(ended=True) if read.id in ended or read.behind in ended else read for read in reads]
-    return sorted(marked, key=lambda read: read.ended)
+    told = [read.having(ended=True) if read.id in ended or read.behind in ended else read for read in reads]
+    return sorted(told, key=lambda read: read.ended)
 
 
 def standing_back(hits: "list[Hit]") -> "list[Hit]":
@@ -75,3 +83,27 @@ def _by(hit: "Hit", author: str, visibility: str, ours: str) -> "Hit":
     # Another's user is not ours, nor is the repository that they vouch for.
     stands = UNTRUSTED if mark and stands == ON_RECORD else stands
     return hit.having(author=author, visibility=visibility, labels=(*mark, *hit.labels), standing=stands)
+
+
+def page(
+    reader: "SqliteReader", ids: "Iterable[int]", scopes: "frozenset[int] | None", worst: int = UNCERTAIN
+) -> list[Hit]:
+    """Return these memories as the lines of a page, those of `scopes` that stand no worse than `worst`."""
+    filters = Filters(scopes=scopes)
+    rows = sorted(reader.shown_rows(reader.filtered(ids, filters)), key=lambda row: (-row.valid_from, -row.id))
+    return [hit for hit in newest(reader, rows, filters) if hit.standing <= worst]
+
+
+def newest(reader: "SqliteReader", rows: "Sequence[MemoryRow]", filters: Filters) -> list[Hit]:
+    """Return memories as they stand, the newer one before each that is maybe replaced, which says so."""
+
+    def trusted(ids: "Iterable[int]") -> "list[MemoryRow]":
+        ids = reader.filtered(ids, filters)
+        ids -= reader.unconfirmed(ids)
+        return [row for row in reader.shown_rows(sorted(ids)) if row.source in TRUSTED]
+
+    known = marked(reader, (Hit(row, score=0.0, confidence=1.0) for row in rows), trusted, None, filters.scopes)
+    told = labelled(reader, [*known.values()], time.time_ns() // 1_000_000)
+    known = {hit.row.uid: hit for hit in told}
+    placed = (one for row in rows for one in reversed(chain(known[row.uid], known)))
+    return [one for one in {one.row.uid: one for one in placed}.values() if not one.ended]

@@ -11,8 +11,7 @@ from memman.config.scope import PERSONAL, label, path_of
 from memman.model.terms import stems
 from memman.model.text import outdated
 from memman.model.vocabulary import REMEMBERED
-from memman.recall.confidence import confidence
-from memman.recall.hit import Hit
+from memman.recall.hit import Hit, confidence
 from memman.secrets import masked
 from memman.sqlite import Row, open_reader, schema_version
 from memman.store import MemoryRow

@@ -36,18 +36,14 @@ class Query:
         # Words of one character, which texts in such scripts hold inside others.
         self.lone = [] if text.isascii() else [term for term in terms(text) if len(term) == 1 and unspaced(term)]
 
-    def untimed(self) -> "Query":
-        """Leave out the time, and take its words like any others."""
-        return Query(self.text)
-
     def grounded(self, reader: "SqliteReader | None", filters: "Filters", waiting: "Iterable[int]" = ()) -> "Query":
         """Ask for no time alone of which there is nothing, neither stored nor queued at a moment of `waiting`."""
         span = self.span
         if not self.bare or span is None or any(map(span.holds, waiting)):
             return self
-        within = reader and filters.within(reader.window(span.start, span.end))
+        within = reader and filters.having(window=reader.window(span.start, span.end))
         there = reader and within and reader.held(within, span.start, span.end, 1)
-        return self if there else self.untimed()
+        return self if there else Query(self.text)
 
     def terms(self) -> list[str]:
         """Return its words, each to be searched for."""

@@ -36,11 +36,11 @@ from memman.queue.view import QueueView
 from memman.recovery import copies
 from memman.recovery.backup import sweep
 from memman.sqlite import LISTED
-from memman.store.opening import open_store, refuse_reading
-from memman.store.sqlite import authorship, rules, vectors
+from memman.store.reach import refuse_reading
 from memman.store.sqlite import purge as sql
+from memman.store.sqlite import rules, scopes, vectors
 from memman.store.sqlite.catalogue import Catalogue
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.store import SqliteStore, open_store
 from memman.store.sqlite.unit import SqliteUnit
 from memman.upkeep.maintenance import mark, scrub
 from memman.upkeep.rules import publish
@@ -134,7 +134,7 @@ def _elsewhere(data: str, store: str, uids: Sequence[str]) -> dict[str, list[str
 
 def _refuse_others(store: SqliteStore, target: Selection) -> None:
     """Raise UsageError where others would keep what is purged: only who wrote it or owns the store takes it away."""
-    others = {row for table, row in authorship.of_others(store.db) if table == "memory"}
+    others = {row for table, row in scopes.of_others(store.db) if table == "memory"}
     for row, one in store.reader.authorship(sorted(others.intersection(target.rows))).items():
         uid = store.reader.rows([row])[row].uid[:SHORT_ID]
         raise UsageError(f"{uid} was written by {one.author}: only they, or an owner of the store, can purge it")

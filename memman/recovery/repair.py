@@ -30,7 +30,7 @@ from memman.recovery.backup import backups_path, faults, listed
 from memman.recovery.check import Steps, troubles
 from memman.recovery.copies import REPAIRING, sweep
 from memman.sqlite import WAIT_MS, Transaction, TranslatedErrors, checkpoint, open_reader, trust_pages
-from memman.store import shapes
+from memman.store import records
 from memman.store.records import Record
 from memman.store.sqlite import index, record_log
 from memman.store.sqlite.record_log import OURS
@@ -187,7 +187,7 @@ def _rebuild(
         unit.db.execute("UPDATE memory SET screened = 0")  # the log may be older than today's rules for secrets
         unclosed: list[Any] = unit.db.execute(_UNCLOSED).fetchall()  # a note that waits would be stored again
         for note, at, facts in unclosed:
-            unit.record(at, note, "note", {index.RECEIPT: {"at": at, "outcome": "stored", "facts": facts}})
+            unit.record(at, note, "note", {records.RECEIPT: {"at": at, "outcome": "stored", "facts": facts}})
     for source in filter(None, (backup, sound)):
         _keep(new, source)
 
@@ -204,7 +204,7 @@ def _taken(
         named = [fits[host]] if host in fits else [names.get(host, ""), *others]
         told = (Record(str(name), *said) for name in named)
         one = next((one for one in told if one.sum == total or (host in fits and not one.body)), None)
-        if not one or shapes.wrong(one):
+        if not one or records.wrong(one):
             continue
         if host not in fits:
             fits[host] = one.host

@@ -26,10 +26,10 @@ from memman.recovery.purge import erase
 from memman.recovery.repair import Repaired, repaired, workplace
 from memman.recovery.taking_in import take_in
 from memman.sqlite import TranslatedErrors, open_reader
-from memman.store.opening import connected, open_store
+from memman.store.reach import connected
 from memman.store.sqlite import record_log, rules
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.store import SqliteStore, open_store
 from memman.upkeep.rules import publish
 
 # The schema from which on stores have records: what an earlier one knows gets new ones in each copy.

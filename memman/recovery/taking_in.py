@@ -14,6 +14,7 @@ from memman.queue.notes import Queue
 from memman.recovery.purge import follow, scrubbed
 from memman.secrets.leaks import within
 from memman.sqlite import LISTED
+from memman.store import records
 from memman.store.records import Record
 from memman.store.sqlite import index, purge, record_log, rules, vectors
 from memman.store.sqlite.store import SqliteStore
@@ -52,9 +53,9 @@ def take_in(
         if gone:
             scrubbed(data, queue, {name: store})
         for one in new:
-            if one.kind == "noted" and one.said.get("set", {}).get(index.RECEIPT, {}).get("outcome") == purge.OUTCOME:
+            if one.kind == "noted" and one.said.get("set", {}).get(records.RECEIPT, {}).get("outcome") == purge.OUTCOME:
                 queue.drop(one.memory)
-    if any(one.kind in {"rule", "purged"} or index.RULE in one.body for one in new):
+    if any(one.kind in {"rule", "purged"} or records.RULE in one.body for one in new):
         publish(data)
     return new
 

@@ -1,6 +1,31 @@
-"""What a store is read as: rows, and with them the columns that are asked for. Safe on the hot path."""
+"""What a store is read as: rows, with the columns that are asked for, and values. Safe on the hot path."""
 
 from memman.sqlite import Row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar, Self, dataclass_transform
+else:
+    dataclass_transform = lambda: lambda cls: cls  # noqa: E731 - typing would cost the start of each recall
+
+
+@dataclass_transform()
+class Value:
+    """Parts given by their place or name, or else as the class has them. None is changed once it is made."""
+
+    parts: "ClassVar[dict[str, None]]" = {}  # noqa: RUF012 - typing would cost each recall its import
+
+    def __init_subclass__(cls) -> None:
+        cls.parts = cls.parts | dict.fromkeys(cls.__annotations__)
+
+    def __init__(self, *parts: "Any", **named: "Any") -> None:
+        self.__dict__.update(zip(self.parts, parts, strict=False), **named)
+        if not self.parts.keys() >= self.__dict__.keys():
+            raise TypeError(f"{type(self).__name__} has no such part: {', '.join(named)}")
+
+    def having(self, **changes: "Any") -> "Self":
+        """Return the same value but for `changes`."""
+        return type(self)(**self.__dict__ | changes)
 
 
 class MemoryRow(Row):

@@ -1,6 +1,7 @@
 """What a recall may be narrowed to. Safe on the hot path."""
 
 from memman.config.scope import holds, sees
+from memman.store import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -9,61 +10,31 @@ if TYPE_CHECKING:
     from memman.config.scope import Here
 
 
-class Filters:
+class Filters(Value):
     """Conditions on memories, applied before any cut. Times are Unix milliseconds.
 
     `least` is the confidence a hit must have; `every` shows also what is far below the best. `here` and `inside` limit
-    to scopes, unless `anywhere`.
+    to scopes, unless `anywhere`; `scopes` are these by their numbers in a store, None where every memory has one that
+    may pass. `window` is the first and the last row that a search looks at.
     """
 
-    __slots__ = (
-        "anywhere", "as_of", "category", "every", "here", "history", "inside", "least", "scopes", "since", "source",
-        "until", "window",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        *,
-        category: str | None = None,
-        source: str | None = None,
-        since: int | None = None,
-        until: int | None = None,
-        as_of: int | None = None,
-        history: bool = False,
-        least: float | None = None,
-        every: bool = False,
-        here: "Here | None" = None,
-        inside: bool = False,
-        anywhere: bool = False,
-        scopes: "frozenset[int] | None" = None,
-    ) -> None:
-        self.category, self.source = category, source
-        self.since, self.until, self.as_of = since, until, as_of
-        self.history, self.least, self.every = history, least, every
-        self.here, self.inside, self.anywhere = here, inside, anywhere
-        # The scopes by their numbers in a store; None where every memory has one of those that may pass.
-        self.scopes = scopes
-        # The first and the last row that a search looks at.
-        self.window: tuple[int, int] | None = None
-
-    def within(self, window: tuple[int, int]) -> "Filters":
-        """Return the same conditions, for the rows of a window only."""
-        return self.having(window=window)
-
-    def scoped(self, scopes: "frozenset[int] | None") -> "Filters":
-        """Return the same conditions, for memories of these scopes of a store only."""
-        return self.having(scopes=scopes)
+    category: str | None = None
+    source: str | None = None
+    since: int | None = None
+    until: int | None = None
+    as_of: int | None = None
+    history: bool = False
+    least: float | None = None
+    every: bool = False
+    here: "Here | None" = None
+    inside: bool = False
+    anywhere: bool = False
+    scopes: frozenset[int] | None = None
+    window: tuple[int, int] | None = None
 
     def mine(self, repository: str, path: str) -> bool:
         """Whether what holds for a repository, or a folder of it, holds where one stands."""
         return self.here is not None and sees(self.here, repository, path, inside=self.inside)
-
-    def having(self, **changes: "Any") -> "Filters":
-        """Return the same conditions but for `changes`."""
-        other = Filters()
-        for name in Filters.__slots__:
-            setattr(other, name, changes[name] if name in changes else getattr(self, name))
-        return other
 
     @property
     def past(self) -> bool:

@@ -1,20 +1,53 @@
-"""When a shared store was last what its server has, whether that is out of reach, and why. Safe on the hot path.
+"""The server of a shared store: its address, when the store last was what it has, and what is in the way. Hot.
 
-A file beside the store: Unix milliseconds, then `ok` or `away` and what we may do there; its second line says why.
+A file beside the store says so: Unix milliseconds, then `ok` or `away` and what we may do there; its second line why.
 """
 
 import os
 import time
 
-from memman.config.places import reach_path, text_at, write_file
+from memman.config.places import reach_path, store_path, text_at, write_file
 from memman.model.text import duration, plain
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memman.model.errors import ServerRefused
+
+# The setting, of each store for itself, that names its server.
+DSN = "MEMMAN_STORE_DSN"
 # Seconds for which a shared store counts as up to date.
 FRESH = 50
 _DIGITS = 13
 OK, AWAY = "ok", "away"
 READ = "read"
 _AWAY = "the server of this store is out of reach"
+
+
+def address(data: str, name: str) -> str:
+    """Return the address of a store's server, '' where none is set. Not for the hot path."""
+    from memman.config.env import own
+
+    return own(data, name).get(DSN, "")
+
+
+def connected(data: str) -> list[str]:
+    """Return the stores that are on a server. Not for the hot path."""
+    from memman.config.stores import exists, names
+
+    return [name for name in names(data) if address(data, name) and exists(data, name)]
+
+
+def refuse_reading(data: str, name: str) -> None:
+    """Raise ServerRefused where we may only read a store, so that nobody would hear of what is written to it."""
+    if address(data, name) and only_read(store_path(data, name)):
+        raise only_readable(name)
+
+
+def only_readable(name: str) -> "ServerRefused":
+    """Return the error of a store that is not for us to write to."""
+    from memman.model.errors import ServerRefused
+
+    return ServerRefused(f"store {name!r} is one that you may only read; its owner can change that")
 
 
 def state(path: str) -> "tuple[int, str]":

@@ -14,8 +14,7 @@ from memman.clock import now_ms
 from memman.model.errors import MemmanError, NewerSchema
 from memman.recovery.taking_in import take_in
 from memman.secrets import screened
-from memman.store.records import KIND_OF, KINDS, Record, lost
-from memman.store.shapes import harmless, wrong
+from memman.store.records import KIND_OF, KINDS, Record, harmless, lost, wrong
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit

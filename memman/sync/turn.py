@@ -24,8 +24,7 @@ from memman.pipeline.vectors import JudgedVectors
 from memman.queue.notes import Queue
 from memman.sqlite import LISTED
 from memman.store import MemoryRow
-from memman.store.records import Record, pair
-from memman.store.shapes import AHEAD_MS
+from memman.store.records import AHEAD_MS, Record, pair
 from memman.store.sqlite import record_log
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore

@@ -10,7 +10,7 @@ from memman.config.repository import repository
 from memman.model.errors import Busy, CannotWrite, StoreError
 from memman.model.objects import parsed
 from memman.sqlite import TranslatedErrors
-from memman.store.sqlite import keeping
+from memman.store.sqlite import quality
 from memman.store.sqlite.store import SqliteStore
 
 # Files looked at in one drain.
@@ -35,17 +35,17 @@ def _part(store: SqliteStore, room: int) -> int:
     with TranslatedErrors(store.path):
         said = parsed(store.reader.meta(_AFTER)) or {}
         after = (int(said.get("memory", 0)), str(said.get("path", "")))
-        rows = keeping.files(store.reader, after, room)
+        rows = quality.files(store.reader, after, room)
     changes = list(_changes(rows, now_ms()))
     there = (rows[-1].memory, rows[-1].path) if len(rows) == room else (0, "")
     if changes or there != after:
         with store.unit() as unit:
-            keeping.note_changes(unit.db, changes)
+            quality.note_changes(unit.db, changes)
             unit.set_meta(_AFTER, json.dumps({"memory": there[0], "path": there[1]}) if there[0] else None)
     return len(rows)
 
 
-def _changes(rows: Sequence[keeping.FileRow], now: int) -> Iterator[tuple[int | None, int, str]]:
+def _changes(rows: Sequence[quality.FileRow], now: int) -> Iterator[tuple[int | None, int, str]]:
     """Yield what has changed about files; of a work tree that is not there nobody knows."""
     roots: dict[str, str] = {}
     for row in rows:

@@ -10,9 +10,9 @@ import numpy as np
 from memman.embed import Vectors
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import HIDDEN
-from memman.pipeline.link import LINKERS, Subject, connected, linker
-from memman.store.sqlite import linkers, vectors
-from memman.store.sqlite.past import PastReader
+from memman.pipeline.link import LINKERS, Subject, connected
+from memman.store.sqlite import relinking, vectors
+from memman.store.sqlite.relinking import PastReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
 
@@ -34,10 +34,10 @@ class _Memory:
     entities: str
 
 
-def relink_unknown(store: SqliteStore, judge: Fingerprint, most: int) -> bool:
+def relink_unlinked(store: SqliteStore, judge: Fingerprint, most: int) -> bool:
     """Link the memories whose edges nobody has made here, by a `judge`; return whether more than `most` are left."""
     done = 0
-    for batch in _batches(store, linkers.unknown(store.db, store.reader.last())):
+    for batch in _batches(store, relinking.unlinked(store.db)):
         if done >= most:
             return True
         with store.unit() as unit:
@@ -53,7 +53,7 @@ def relink(store: SqliteStore, judge: Fingerprint, progress: Callable[[int, int]
     """
     done, total = 0, store.reader.last()
     with store.unit() as unit:
-        unit.linked("", 1, total)
+        unit.unlinked(1, total)
     for batch in _batches(store, [(1, total)]):
         with store.unit() as unit:
             _relink(store, unit, batch, judge)
@@ -64,12 +64,12 @@ def relink(store: SqliteStore, judge: Fingerprint, progress: Callable[[int, int]
 
 
 def _relink(store: SqliteStore, unit: SqliteUnit, batch: Sequence[_Memory], judge: Fingerprint) -> None:
-    """Link a batch again, and note by what, unless the judge has yet to read some of it."""
+    """Link a batch again; drains do so once more if the judge has yet to read some of it."""
     for note in _notes(batch):
         _relink_note(store, unit, note, judge)
     ids = [memory.id for memory in batch]
     read = len(_found(store, ids, judge)) == len(ids)
-    unit.linked(linker(judge) if read else "", ids[0], ids[-1])
+    relinking.mark(store.db, ids[0], ids[-1], linked=read)
 
 
 def _batches(store: SqliteStore, runs: Iterable[tuple[int, int]]) -> Iterator[list[_Memory]]:

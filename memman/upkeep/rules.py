@@ -26,6 +26,7 @@ from memman.model.terms import STOPWORDS
 from memman.sqlite import TranslatedErrors
 from memman.store.sqlite import rules
 from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.topics import heaviest
 
 # What a hook has to know of a rule.
 _TOLD = ("uid", "text", "pattern", "action", "repository", "path", "ends_at", "snoozed_until")
@@ -90,7 +91,7 @@ def _told(data: str, store: str) -> list[dict[str, Any]]:
 def _told_of(reader: SqliteReader) -> list[dict[str, Any]]:
     """Return the rules, and one without a text for each command that a memory of the user's speaks of."""
     told = [{name: rule[name] for name in _TOLD} for rule in rules.listed(reader)]
-    rows = [row for wishes in (True, False) for row in reader.standing(("user",), _LOOKED_THROUGH, wishes=wishes)]
+    rows = [row for wishes in (True, False) for row in heaviest(reader, ("user",), _LOOKED_THROUGH, wishes=wishes)]
     spoken = {row.uid: commands_in(row.text) for row in rows}
     counted = Counter(pattern for patterns in spoken.values() for pattern in patterns)
     blank = dict.fromkeys(_TOLD) | {"text": "", "action": INFORM, "repository": "", "path": ""}

@@ -17,7 +17,7 @@ from memman.pipeline.comparison import faithful
 from memman.pipeline.prompts import itemized, prompt
 from memman.pipeline.replies import clean, listed
 from memman.recall.hit import Hit
-from memman.recall.page import page
+from memman.recall.labels import page
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.topics import SUMMARY, Topic, kept

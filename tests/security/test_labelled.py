@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from memman.store.opening import open_store
+from memman.store.sqlite.store import open_store
 from tests.security.every_verb import CALLS, LEAVES, TEXTS, made
 from tests.support.hook_calls import hook
 

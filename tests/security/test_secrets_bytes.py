@@ -10,8 +10,8 @@ import click
 import pytest
 
 from memman.model.verbs import ALLOWED
-from memman.store.opening import open_store
 from memman.store.records import named
+from memman.store.sqlite.store import open_store
 from tests.security.every_verb import CALLS, LEAVES, made
 from tests.support.kinds import KINDS, over
 from tests.support.providers import ScriptedProvider

@@ -17,10 +17,9 @@ from memman.model.vocabulary import CONNECTED, REWRITTEN
 from memman.sqlite import TranslatedErrors
 from memman.store import reach
 from memman.store.postgres.server import Server
-from memman.store.records import VISIBILITY, Record
-from memman.store.shapes import wrong
-from memman.store.sqlite import authorship, record_log
-from memman.store.sqlite.index import RULE, row_of
+from memman.store.records import RULE, VISIBILITY, Record, wrong
+from memman.store.sqlite import record_log, scopes
+from memman.store.sqlite.index import row_of
 from memman.store.sqlite.store import SqliteStore
 
 # Records a message, and the milliseconds by which a clock may be ahead of the server's.
@@ -172,7 +171,7 @@ def _visibility(db: apsw.Connection, one: Record) -> str:
     match one.kind:
         case "learned":
             row = row_of(db, one.memory)
-            return authorship.visibility(db, row) if row else "private"
+            return scopes.visibility(db, row) if row else "private"
         case "shared":
             return str(said.get(VISIBILITY, ""))
         case "rule" if rule := said.get(RULE):
@@ -181,7 +180,7 @@ def _visibility(db: apsw.Connection, one: Record) -> str:
             rows = db.execute(
                 "SELECT id FROM memory WHERE substr(note, -8) = substr(?1, -8) AND note = ?1", (one.memory,)
             )
-            return "shared" if any(authorship.visibility(db, row) == "shared" for (row,) in rows) else "private"
+            return "shared" if any(scopes.visibility(db, row) == "shared" for (row,) in rows) else "private"
         case "refused":
             return "shared"
     return ""

@@ -1,27 +1,126 @@
-"""A connection to a server, and what it says in memman's words."""
+"""A server: its address, which may hold a password, the connection, who may do what, and errors in memman's words.
 
+Three roles of the server may work with its tables, and people are members of them. Membership of a store is a row
+(`memman.member`), not a role: a role opens the tables, membership the rows in them. An address is named without any
+part that may be a password.
+"""
+
+import os
+import ssl
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any, TypeVar
 
+import certifi
 import psycopg
 from psycopg import sql
 from psycopg.abc import PQGen
+from psycopg.conninfo import conninfo_to_dict
 
-from memman.model.errors import MemmanError, NewerSchema, NoServer, NotSetUp, ServerRefused
-from memman.store.postgres.address import parsed, secured, shown
-from memman.store.postgres.roles import GRANTS, OWNER, READER, ROLES, WRITER
+from memman.model.errors import MemmanError, NewerSchema, NoServer, NotSetUp, ServerRefused, UsageError
 
 T = TypeVar("T")
+# The schema of the tables that `schema.sql` makes; what an earlier memman made, which was never released, is set aside.
+VERSION = 9
+_SCHEMA = __file__.removesuffix("server.py") + "schema.sql"
+# Seconds of silence after which a server counts as out of reach; where all of a store is read or written at one time.
+SILENCE_S = 20.0
+UNHURRIED_S = 3600.0
+# What the address says of these holds before it. Seconds until a connection is there, or is known to be dead.
+_PARAMETERS = {
+    "application_name": "memman",
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 20_000,  # milliseconds
+}
+_KNOWN = "SELECT {}, session_user::text"
+# Whether we may make tables as their owner: one row where there is that role, with the right to make a schema.
+_MAY_BE_OWNER = """
+SELECT 1 FROM pg_roles WHERE rolname = %(owner)s AND pg_has_role(oid, 'MEMBER')
+    AND (has_database_privilege(oid, current_database(), 'CREATE')
+        OR EXISTS (SELECT FROM pg_namespace WHERE nspname = 'memman' AND nspowner = pg_roles.oid))
+    AND NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'memman' AND nspowner <> pg_roles.oid)
+"""
+# What the driver says of an address before it looks for the server.
+_UNUSABLE = (
+    "invalid integer value",
+    "invalid port number",
+    ' value: "',
+    "port numbers to",
+    "definition of service",
+    "bad value for",
+)
+# What the driver says where it cannot connect -> what that means.
+_CONNECTING = (
+    ("password authentication failed", ServerRefused, "does not accept the password"),
+    ("no password supplied", ServerRefused, "wants a password"),
+    ("no pg_hba.conf entry", ServerRefused, "lets this role in from elsewhere or by TLS only"),
+    ("certificate", ServerRefused, "has no certificate that can be verified: name its authority's, sslrootcert=FILE"),
+    ("does not support SSL", ServerRefused, "does not offer TLS: only sslmode=prefer in its address does without"),
+    ("method requirement", ServerRefused, "asks for the password in clear: let it use scram-sha-256, or TLS"),
+    ("SSL", ServerRefused, "and this machine do not agree on TLS"),
+    ("does not exist", ServerRefused, "has no such role or database"),
+    *((words, NotSetUp, "has an address here that cannot be used") for words in _UNUSABLE),
+)
+_Kinds = type[psycopg.Error] | tuple[type[psycopg.Error], ...]
+_KINDS: tuple[tuple[_Kinds, type[MemmanError], str], ...] = (
+    (psycopg.errors.InsufficientPrivilege, ServerRefused, "does not give this role the right to do that"),
+    (
+        psycopg.errors.InvalidSchemaName,
+        ServerRefused,
+        "has no tables of memman: its owner runs `memman team upgrade`",
+    ),
+    (psycopg.errors.UndefinedTable, ServerRefused, "has no tables of memman: its owner runs `memman team upgrade`"),
+    (psycopg.errors.DiskFull, NoServer, "has no disk space left"),
+    (psycopg.errors.ReadOnlySqlTransaction, ServerRefused, "is a read-only copy: give the address of the primary"),
+    ((psycopg.OperationalError, psycopg.InterfaceError), NoServer, "is out of reach"),
+    # Of what is to be stored, and no reason to keep what comes after it.
+    ((psycopg.DataError, psycopg.IntegrityError), MemmanError, "cannot store this"),
+    (psycopg.Error, ServerRefused, "refused"),
+)
+OWNER, WRITER, READER = "memman_owner", "memman_writer", "memman_reader"
+# The role, and whose members its members are too.
+ROLES = {OWNER: "", READER: "", WRITER: READER}
+_TABLES = ", ".join(f"memman.{name}" for name in ("version", "server", "store", "member", "host", "subject", "record"))
+_READING, _WRITING = (
+    ", ".join(f"memman.{name}" for name in names.split())
+    for names in ("may seen pull again leave", "push redact make_store remove_store admit")
+)
+GRANTS = {
+    READER: f"""GRANT USAGE ON SCHEMA memman TO {READER};
+GRANT SELECT ON {_TABLES} TO {READER};
+GRANT EXECUTE ON FUNCTION {_READING} TO {READER};""",
+    WRITER: f"GRANT EXECUTE ON FUNCTION {_WRITING} TO {WRITER};",
+}
+_MADE = "\n".join(
+    f"CREATE ROLE {role} NOLOGIN NOBYPASSRLS{f' IN ROLE {within}' if within else ''};" for role, within in ROLES.items()
+)
+# What hosts, ports and databases are called that can be nothing else.
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
+_PLACE = _PLAIN | frozenset("/:,")
+_ENCODE = "percent-encode signs in the user and the password (%2F for /, %40 for @)"
+_BLURRED = f"the parts of this address of a server cannot be told apart: {_ENCODE}"
+_LAST_PORT = 65_535
+_PORT = f"the port in this address of a server is no number from 1 to {_LAST_PORT}: {_ENCODE}"
+_NONE = f"this is no address of a Postgres server: write postgresql://user@host/database, and {_ENCODE}"
+# TLS that whoever wrote the address wants, and in which a password may be sent as it is.
+_ENCRYPTED = frozenset({"require", "verify-ca", "verify-full"})
+# Where systems keep the certificates of all authorities in one file.
+_AUTHORITIES = """
+    /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem
+""".split()
 
 
 class Silence(psycopg.OperationalError):
     """Nothing came or went for longer than is borne."""
 
 
-class Patient(psycopg.Connection[tuple[Any, ...]]):
+class Connection(psycopg.Connection[tuple[Any, ...]]):
     """Waits for its server as long as something comes or goes, and bears a silence of `silence_s`.
 
     TCP's own timers find a peer that is gone; one that acknowledges and says nothing, as a proxy before a server that
@@ -55,32 +154,6 @@ def _attended(gen: PQGen[T], seconds: float) -> Generator[Any, Any, T]:
     except StopIteration as end:
         found: T = end.value
         return found
-
-
-# The schema of the tables that `schema.sql` makes; what an earlier memman made, which was never released, is set aside.
-VERSION = 9
-_TABLES = __file__.removesuffix("server.py") + "schema.sql"
-# Seconds of silence after which a server counts as out of reach; where all of a store is read or written at one time.
-SILENCE_S = 20.0
-UNHURRIED_S = 3600.0
-# What the address says of these holds before it. Seconds until a connection is there, or is known to be dead.
-_PARAMETERS = {
-    "application_name": "memman",
-    "connect_timeout": 5,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 2,
-    "tcp_user_timeout": 20_000,  # milliseconds
-}
-Connection = Patient
-_KNOWN = "SELECT {}, session_user::text"
-# Whether we may make tables as their owner: one row where there is that role, with the right to make a schema.
-_MAY_BE_OWNER = """
-SELECT 1 FROM pg_roles WHERE rolname = %(owner)s AND pg_has_role(oid, 'MEMBER')
-    AND (has_database_privilege(oid, current_database(), 'CREATE')
-        OR EXISTS (SELECT FROM pg_namespace WHERE nspname = 'memman' AND nspowner = pg_roles.oid))
-    AND NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'memman' AND nspowner <> pg_roles.oid)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +256,7 @@ class Server:
             if before < VERSION:
                 if before:
                     self.db.execute(f"ALTER SCHEMA memman RENAME TO memman_before_{VERSION}")
-                with open(_TABLES, encoding="utf-8") as file:
+                with open(_SCHEMA, encoding="utf-8") as file:
                     self.db.execute(sql.SQL(file.read()))
                 self.db.execute("INSERT INTO memman.version(number) VALUES (%s)", (VERSION,))
             for role in self._there(GRANTS):
@@ -225,45 +298,6 @@ class Server:
             self._db.close()
 
 
-# What the driver says of an address before it looks for the server.
-_UNUSABLE = (
-    "invalid integer value",
-    "invalid port number",
-    ' value: "',
-    "port numbers to",
-    "definition of service",
-    "bad value for",
-)
-# What the driver says where it cannot connect -> what that means.
-_CONNECTING = (
-    ("password authentication failed", ServerRefused, "does not accept the password"),
-    ("no password supplied", ServerRefused, "wants a password"),
-    ("no pg_hba.conf entry", ServerRefused, "lets this role in from elsewhere or by TLS only"),
-    ("certificate", ServerRefused, "has no certificate that can be verified: name its authority's, sslrootcert=FILE"),
-    ("does not support SSL", ServerRefused, "does not offer TLS: only sslmode=prefer in its address does without"),
-    ("method requirement", ServerRefused, "asks for the password in clear: let it use scram-sha-256, or TLS"),
-    ("SSL", ServerRefused, "and this machine do not agree on TLS"),
-    ("does not exist", ServerRefused, "has no such role or database"),
-    *((words, NotSetUp, "has an address here that cannot be used") for words in _UNUSABLE),
-)
-_Kinds = type[psycopg.Error] | tuple[type[psycopg.Error], ...]
-_KINDS: tuple[tuple[_Kinds, type[MemmanError], str], ...] = (
-    (psycopg.errors.InsufficientPrivilege, ServerRefused, "does not give this role the right to do that"),
-    (
-        psycopg.errors.InvalidSchemaName,
-        ServerRefused,
-        "has no tables of memman: its owner runs `memman team upgrade`",
-    ),
-    (psycopg.errors.UndefinedTable, ServerRefused, "has no tables of memman: its owner runs `memman team upgrade`"),
-    (psycopg.errors.DiskFull, NoServer, "has no disk space left"),
-    (psycopg.errors.ReadOnlySqlTransaction, ServerRefused, "is a read-only copy: give the address of the primary"),
-    ((psycopg.OperationalError, psycopg.InterfaceError), NoServer, "is out of reach"),
-    # Of what is to be stored, and no reason to keep what comes after it.
-    ((psycopg.DataError, psycopg.IntegrityError), MemmanError, "cannot store this"),
-    (psycopg.Error, ServerRefused, "refused"),
-)
-
-
 def translated(error: psycopg.Error, server: Server) -> MemmanError:
     """Turn an error of the driver into memman's own; in one line, and without the password."""
     said = (str(error).strip() or type(error).__name__).splitlines()[0]
@@ -272,12 +306,149 @@ def translated(error: psycopg.Error, server: Server) -> MemmanError:
             if words in str(error):
                 return becomes(f"the server {server} {says} ({said})")
     made, says = next((made, says) for kind, made, says in _KINDS if isinstance(error, kind))
-    if _ungranted(error):
+    if isinstance(error, psycopg.errors.InsufficientPrivilege) and any(
+        one in str(error) for one in ("schema memman", "make_store")
+    ):  # a member of no role of memman's, or of the reader who is to make a store
         says += f": its administrator runs `GRANT {WRITER} TO` the role, or {READER} where it is only to read"
     return made(f"the server {server} {says} ({said})")
 
 
-def _ungranted(error: psycopg.Error) -> bool:
-    """Whether a role is a member of no role of memman's, or of the reader and is to make a store."""
-    said = str(error)
-    return isinstance(error, psycopg.errors.InsufficientPrivilege) and ("schema memman" in said or "make_store" in said)
+def documented(database: str) -> str:
+    """Write the SQL with which an administrator sets a server up for several people."""
+    granted = "\n".join(GRANTS.values())
+    return f"""-- Once, as an administrator; `memman team upgrade` does it where it may.
+{_MADE}
+GRANT CREATE ON DATABASE {database} TO {OWNER};
+-- After `memman team upgrade`, which makes the tables as {OWNER} where it may.
+{granted}
+-- For each person; {READER} for one who may write to no store.
+CREATE ROLE alice LOGIN NOBYPASSRLS PASSWORD '...';
+GRANT {WRITER} TO alice;
+-- Then whoever owns a store: memman team add NAME alice --may write"""
+
+
+def parsed(dsn: str) -> Mapping[str, Any]:
+    """Read a server's address. Raises NotSetUp, without telling what it holds."""
+    try:
+        said: Mapping[str, Any] = conninfo_to_dict(dsn)
+    except (psycopg.Error, UnicodeError) as error:
+        raise NotSetUp(_NONE) from error
+    if _blurred(dsn, said):
+        raise NotSetUp(_BLURRED)
+    if not _numbered(said):
+        raise NotSetUp(_PORT)
+    return said
+
+
+def secured(said: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is added to an address so that no other machine gets the password in clear, or as another server.
+
+    Without a word on TLS it is verified. Where the address, libpq's variables or a service file ask for less, a server
+    that wants the password in clear does not get it. What is on this machine is asked as libpq does.
+    """
+
+    def told(name: str) -> str:
+        return str(said.get(name) or os.environ.get("PG" + name.upper(), ""))
+
+    if not told("service") and all(map(_is_here, (told("hostaddr") or told("host")).split(","))):
+        return {}
+    if told("sslmode") or told("service"):
+        return {} if told("sslmode") in _ENCRYPTED else {"require_auth": "!password"}
+    if told("sslrootcert") or os.path.exists(os.path.expanduser("~/.postgresql/root.crt")):
+        return {"sslmode": "verify-full"}
+    known = (ssl.get_default_verify_paths().cafile, *_AUTHORITIES)
+    return {"sslmode": "verify-full", "sslrootcert": next(filter(os.path.isfile, filter(None, known)), certifi.where())}
+
+
+def _is_here(host: str) -> bool:
+    """Whether a host is this machine: a socket's folder, or loopback."""
+    if host[:1] in {"", "/", "@"} or host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def shown(said: Mapping[str, Any]) -> str:
+    """Name a server as far as everybody may know it."""
+    host = _plain(said.get("host") or said.get("hostaddr"), _PLACE) or "this machine"
+    port, database = _plain(said.get("port"), _PLACE), _plain(said.get("dbname"), _PLAIN)
+    return f"{host}{':' + port if port else ''}/{database}".rstrip("/")
+
+
+def _plain(part: Any, allowed: frozenset[str]) -> str:
+    text = str(part or "")
+    return text if allowed.issuperset(text) else "…"
+
+
+def _blurred(dsn: str, said: Mapping[str, Any]) -> bool:
+    """Whether a password with a sign that ends it was taken for a host, a port or a database."""
+    place = f"{said.get('host') or ''} {said.get('port') or ''}"
+    _, uri, rest = dsn.partition("://")
+    path = rest.partition("/")[2].partition("?")[0]
+    return "@" in place or (bool(uri) and "@" in path)
+
+
+def _numbered(said: Mapping[str, Any]) -> bool:
+    ports = [port for port in str(said.get("port") or "").split(",") if port]
+    return all(port.isdecimal() and 0 < int(port) <= _LAST_PORT for port in ports)
+
+
+def members(server: Server, store: int) -> list[dict[str, Any]]:
+    """Return the members of a store, and which of them we are. Raises ServerRefused where we are none."""
+    us = server.known.role
+    with server.translated():
+        rows = server.db.execute(
+            "SELECT role, may FROM memman.member WHERE store = %s ORDER BY role", (store,)
+        ).fetchall()
+    if not rows:
+        raise ServerRefused(f"{us} is no member of this store of the server {server}")
+    return [{"role": role, "may": may, "you": role == us} for role, may in rows]
+
+
+def admit(server: Server, store: int, role: str, may: str) -> str:
+    """Make a role a member, or change what it may do; return what an administrator has yet to grant it, if anything.
+
+    Raises ServerRefused where we do not own the store.
+    """
+    _refuse(server, store, role, leaves=may != "own")
+    with server.translated():
+        if not server.db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone():
+            raise UsageError(f"the server {server} has no role {role!r}: `memman team roles` prints how one is made")
+        server.db.execute("SELECT memman.admit(%s, %s, %s)", (store, role, may))
+        needs = "pull(bigint, json, integer)" if may == "read" else "push(bigint, text, json)"
+        has = server.db.execute(
+            "SELECT has_function_privilege(%s, 'memman.' || %s, 'EXECUTE')", (role, needs)
+        ).fetchone()
+        granted = sql.SQL("GRANT {} TO {}").format(
+            sql.Identifier(READER if may == "read" else WRITER), sql.Identifier(role)
+        )
+        return "" if has and has[0] else granted.as_string(server.db)
+
+
+def dismiss(server: Server, store: int, role: str) -> bool:
+    """End a role's membership; False where it was no member. What it shared stays; what it did not nobody sees."""
+    _refuse(server, store, role, leaves=True)
+    with server.translated():
+        done = server.db.execute("SELECT memman.admit(%s, %s, '')", (store, role)).fetchone()
+        return bool(done and done[0])
+
+
+def leave(server: Server, store: int) -> None:
+    """End our own membership, and delete from the server all that we did not share. Raises ServerRefused."""
+    _refuse(server, store, server.known.role, leaves=True)
+    with server.translated():
+        server.db.execute("SELECT memman.leave(%s)", (store,))
+
+
+def _refuse(server: Server, store: int, role: str, *, leaves: bool) -> None:
+    """Raise ServerRefused where this is not ours to decide, or the store would be nobody's."""
+    may = {one["role"]: one["may"] for one in members(server, store)}
+    us = server.known.role
+    if may.get(us) != "own" and not (leaves and role == us):
+        raise ServerRefused(
+            f"{us} does not own this store of the server {server}: only its owner says who its members are"
+        )
+    if leaves and may.get(role) == "own" and list(may.values()).count("own") == 1:
+        raise ServerRefused(f"{role} is the only owner of this store: make somebody else an owner first")

@@ -1,6 +1,6 @@
 """What memories are believed by, which only agents have said so far, what these contradict, what is doubted. Hot."""
 
-from memman.belief import AGENT, BEARS_OUT, RECORDED, UNWANTED, Statement
+from memman.belief import AGENT, BEARS_OUT, UNWANTED, Statement
 from memman.model.vocabulary import CATEGORIES
 from memman.sqlite import LISTED, id_list
 
@@ -12,14 +12,6 @@ if TYPE_CHECKING:
 
     from memman.store.sqlite.reader import SqliteReader
 
-# How far apart, in rows, what one commit says may be.
-_NEAR = 8
-# What is contradicted: its row, its uid, and whether it surely is.
-Claim = tuple[int, str, bool]
-_IN_FORCE = (
-    "o.status = 'current' AND (?2 IS NULL OR o.recorded_at <= ?2)"
-    " OR o.status = 'superseded' AND o.recorded_at <= ?2 AND o.retired_at > ?2"
-)
 # That a memory `m` is unconfirmed: `Statement.lone`.
 UNCONFIRMED = (
     f"m.source = '{AGENT}' AND NOT EXISTS (SELECT 1 FROM mark WHERE memory = m.id AND protected)"
@@ -31,13 +23,6 @@ SELECT m.id, m.source, (SELECT group_concat(DISTINCT kind) FROM evidence WHERE m
     (SELECT ends_at FROM freshness WHERE memory = m.id), (SELECT scope FROM scoped WHERE memory = m.id),
     (SELECT protected FROM mark WHERE memory = m.id)
 FROM memory m WHERE m.id {LISTED}
-"""
-
-_OF_RECORD = f"""
-SELECT DISTINCT other.memory FROM evidence e JOIN evidence other
-    ON other.memory BETWEEN e.memory - {_NEAR} AND e.memory + {_NEAR}
-    AND other.kind = e.kind AND other.session = e.session
-WHERE e.memory = ? AND e.kind = '{RECORDED}' ORDER BY other.memory
 """
 
 _HOLDS = """
@@ -60,30 +45,6 @@ def statements(db: "apsw.Connection", ids: "Iterable[int]") -> dict[int, Stateme
         evidence = kinds.split(",") if kinds else ()
         found[row] = Statement(source, evidence, ends_at=ends_at, place=bool(scope), protected=bool(protected))
     return found
-
-
-def contradicts(db: "apsw.Connection", ids: "Iterable[int]", as_of: int | None) -> dict[int, list[Claim]]:
-    """Return what each of `ids` contradicts that is in force, or was `as_of` a moment, what it surely does first."""
-    sql = (
-        "SELECT m.id, o.id, o.uid, claim.sure FROM json_each(?1) asked CROSS JOIN claim ON claim.memory = asked.value"
-        " CROSS JOIN memory m ON m.id = claim.memory CROSS JOIN memory o ON o.id = claim.against"
-        f" WHERE ({_IN_FORCE}) AND {UNCONFIRMED} ORDER BY 1, 4 DESC, 2"
-    )
-    found: dict[int, list[Claim]] = {}
-    for new, old, uid, sure in db.execute(sql, (id_list(ids), as_of)):
-        found.setdefault(new, []).append((old, uid, bool(sure)))
-    return found
-
-
-def shown_in(db: "apsw.Connection", session: str, ids: "Iterable[int]") -> set[int]:
-    """Return those of `ids` that a session was shown."""
-    sql = f"SELECT memory FROM shown WHERE memory {LISTED} AND session = ?"
-    return {memory for (memory,) in db.execute(sql, (id_list(ids), session))}
-
-
-def of_record(db: "apsw.Connection", memory: int) -> list[int]:
-    """Return all that the commit says that says this memory, in order: what it left was stored together."""
-    return [one for (one,) in db.execute(_OF_RECORD, (memory,))]
 
 
 def marked(db: "apsw.Connection", memory: int) -> int:

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import apsw
@@ -13,12 +13,12 @@ from memman.clock import now_ms
 from memman.config.scope import label
 from memman.model.names import expression, mentions
 from memman.model.records import Scope
+from memman.model.terms import index_terms, match_all, query_terms
 from memman.model.text import without_questions
 from memman.model.vocabulary import HIDDEN, JUDGE
 from memman.sqlite import LISTED, TranslatedErrors, id_list
 from memman.store import MemoryRow
 from memman.store.filters import Filters
-from memman.store.sqlite import times
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate
 from memman.store.sqlite.scopes import PERSONAL
@@ -60,6 +60,16 @@ ARCHIVED = "archived"
 _ARCHIVED = (
     "'archive' = (SELECT verb FROM log WHERE log.memory = memory.uid AND verb IN ('forget', 'archive')"
     " ORDER BY id DESC LIMIT 1)"
+)
+_BY = {
+    "session": "note IN (SELECT note FROM receipt WHERE session = ?1)",
+    "source": "source = ?1",
+    "scope": (
+        "coalesce((SELECT repository FROM scoped JOIN scope ON scope.id = scope WHERE memory = memory.id), '') = ?1"
+    ),
+}
+_INDEX = (
+    "CREATE VIRTUAL TABLE said USING fts5(uid UNINDEXED, text, terms, tokenize='porter unicode61 remove_diacritics 2')"
 )
 
 
@@ -200,13 +210,25 @@ class Catalogue:
     def around(self, memory: int, before: int, after: int) -> list[tuple[int, int]]:
         """Return (valid_from, id) of a memory amid those that came to hold before and after it, no hidden ones."""
         at = self.reader.began([memory])[memory]
-        earlier = times.nearest(self.reader.db, at, memory, before, later=False)
+        earlier = self._nearest(at, memory, before, later=False)
         here = [(at, memory)] if self.memories([memory])[0]["status"] not in HIDDEN else []
-        return [*reversed(earlier), *here, *times.nearest(self.reader.db, at, memory, after, later=True)]
+        return [*reversed(earlier), *here, *self._nearest(at, memory, after, later=True)]
 
     def latest(self, until: int | None, count: int) -> list[tuple[int, int]]:
         """Return (valid_from, id) of the newest memories that came to hold before a moment, the newest last."""
-        return [*reversed(times.nearest(self.reader.db, until or 2**62, 0, count, later=False))]
+        return [*reversed(self._nearest(until or 2**62, 0, count, later=False))]
+
+    def _nearest(self, moment: int, memory: int, count: int, *, later: bool) -> list[tuple[int, int]]:
+        """Return (when it began, id) of the `count` memories that began just before, or after, one; hidden ones not.
+
+        A `memory` of 0 stands before all of its moment.
+        """
+        than, order = (">", "") if later else ("<", " DESC")
+        sql = (
+            f"SELECT valid_from, id FROM memory WHERE (valid_from, id) {than} (?, ?) AND status NOT IN {HIDDEN}"
+            f" ORDER BY valid_from{order}, id{order} LIMIT ?"
+        )
+        return list(self.reader.db.execute(sql, (moment, memory, count)))
 
     def about(self, names: Sequence[str], filters: Filters, limit: int) -> list[int]:
         """Return the newest memories that mention one of `names` in their text, or as an entity."""
@@ -307,3 +329,31 @@ def _empty() -> SqliteReader:
     db = apsw.Connection(":memory:")
     migrate(db, ":memory:")
     return SqliteReader(db)
+
+
+def chosen_by(db: apsw.Connection, by: str, value: str) -> list[str]:
+    """Return the uids of memories by `session`, `source` or `scope` (a repository), hidden ones too."""
+    return [uid for (uid,) in db.execute(f"SELECT uid FROM memory WHERE {_BY[by]} ORDER BY id", (value,))]
+
+
+def saying(db: apsw.Connection, query: str) -> list[str]:
+    """Return the uids of memories, hidden ones too, whose text or names have all words of a query."""
+    match = match_all(query_terms(query))
+    if not match:
+        return []
+    indexed = "SELECT uid FROM fts JOIN memory ON memory.id = fts.rowid WHERE fts MATCH ? ORDER BY memory.id"
+    hidden = f"SELECT uid, concat_ws(' ', text, entities, keywords) FROM memory WHERE status IN {HIDDEN} ORDER BY id"
+    found = [uid for (uid,) in db.execute(indexed, (f"{{text terms}} : ({match})",))]
+    return [*found, *those_saying(db.execute(hidden), query)]
+
+
+def those_saying(texts: Iterable[tuple[str, str]], query: str) -> list[str]:
+    """Return the ids of the texts that have all words of a query, in the forms that the index of a store knows."""
+    match = match_all(query_terms(query))
+    if not match:
+        return []
+    with closing(apsw.Connection(":memory:")) as db:
+        db.execute(_INDEX)
+        db.executemany("INSERT INTO said VALUES (?, ?, ?)", ((uid, text, index_terms(text)) for uid, text in texts))
+        sql = "SELECT uid FROM said WHERE said MATCH ? ORDER BY rowid"
+        return [uid for (uid,) in db.execute(sql, (match,))]

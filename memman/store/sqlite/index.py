@@ -5,17 +5,19 @@ Text index, sign codes, vectors and edges of nearness are worked out from these 
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from hashlib import blake2b
 from itertools import chain
 from typing import Any
 
 import apsw
 
+from memman.model.terms import wording
 from memman.model.vocabulary import EDGE_KINDS, NEWER
-from memman.secrets import SCREEN
-from memman.sqlite import id_list
+from memman.secrets import SCREEN, masked, screened
+from memman.sqlite import LISTED, id_list
 from memman.store import records
-from memman.store.records import Parts, Record, state_of
-from memman.store.sqlite import record_log, rejected, typed
+from memman.store.records import RECEIPT, REJECTED, REJECTED_PREFIX, RULE, Parts, Record, state_of
+from memman.store.sqlite import record_log
 from memman.store.sqlite.schema import UNIT_WEIGHT
 
 # Where memories are named, by the columns that do; last of all where they are.
@@ -30,7 +32,8 @@ LISTS = ("entities", "keywords")
 TIMES = ("valid_from", "recorded_at")
 STATE = ("status", "valid_to", "retired_at", "superseded_by")
 HOLDS: Parts = {"status": "current", "valid_to": None, "retired_at": None, "superseded_by": None}
-RECEIPT, RULE = "receipt", "rule"
+# Characters kept of the end of what the user typed in the turn that a memory is from.
+MOST_TYPED = 600
 # What a receipt keeps of where a note came from.
 STAMPED = ("agent", "session", "cwd", "repository", "revision", "host", "user")
 # How the detail of an edge begins that a person made; no rule of ours changes or drops it.
@@ -74,8 +77,8 @@ def rewrite(db: apsw.Connection, uids: Collection[str]) -> list[int]:
             _drop(db, row)
         elif RECEIPT in parts:
             _receipt(db, uid, parts[RECEIPT])
-        elif uid.startswith(rejected.PREFIX):
-            _rejected(db, bytes.fromhex(uid.removeprefix(rejected.PREFIX)), parts.get(rejected.PART))
+        elif uid.startswith(REJECTED_PREFIX):
+            _rejected(db, bytes.fromhex(uid.removeprefix(REJECTED_PREFIX)), parts.get(REJECTED))
         else:
             db.execute("DELETE FROM receipt WHERE note = ?", (uid,))
             _rule(db, uid, parts.get(RULE))
@@ -94,7 +97,7 @@ def _drop(db: apsw.Connection, row: int) -> None:
     """Delete a memory from wherever it is named."""
     named = f"(SELECT entity FROM mention WHERE memory = {row:d})"
     db.execute(f"UPDATE entity SET count = count - 1 WHERE id IN {named}")
-    typed.drop(db, id_list([row]))
+    drop_typed(db, id_list([row]))
     sql = (
         f"SELECT uid FROM memory WHERE superseded_by = ?1 OR id IN (SELECT src FROM link WHERE dst = ?1 AND {DECIDED}"
         " UNION SELECT memory FROM mark WHERE maybe = ?1 UNION SELECT memory FROM claim WHERE against = ?1)"
@@ -178,7 +181,7 @@ def _several(db: apsw.Connection, uid: str, row: int, parts: Parts) -> None:
     db.execute("DELETE FROM evidence WHERE memory = ?", (row,))
     evidence = [(row, *key, at) for key, at in found.get(records.EVIDENCE, ())]
     db.executemany("INSERT INTO evidence VALUES (?, ?, ?, ?)", evidence)
-    files = dict(found_key(found.get(records.FILE, ())))
+    files = {path: blob for (path,), blob in found.get(records.FILE, ())}
     stored: list[Any] = db.execute("SELECT path, blob FROM file WHERE memory = ?", (row,)).fetchall()
     for path, blob in stored:
         if files.get(path) == blob:
@@ -191,11 +194,6 @@ def _several(db: apsw.Connection, uid: str, row: int, parts: Parts) -> None:
         if kind in EDGE_KINDS and (there := row_of(db, other, uid)):
             values = (row, EDGE_KINDS.index(kind), there, round(edge["weight"] * UNIT_WEIGHT), edge["detail"])
             db.execute("INSERT OR REPLACE INTO link VALUES (?, ?, ?, ?, ?)", values)
-
-
-def found_key(pairs: Iterable[tuple[list[str], Any]]) -> Iterable[tuple[str, Any]]:
-    """Yield the only key of each pair, with its value."""
-    return ((key[0], value) for key, value in pairs)
 
 
 def _receipt(db: apsw.Connection, note: str, said: Parts) -> None:
@@ -222,3 +220,38 @@ def _rule(db: apsw.Connection, uid: str, said: Parts | None) -> None:
         f" ON CONFLICT (uid) DO UPDATE SET {changed}"
     )
     db.execute(sql, (uid, *values.values()))
+
+
+def rejected_digest(text: str) -> bytes:
+    """Return the digest of what a text says, in whatever case and punctuation."""
+    return blake2b(" ".join(wording(text.casefold())).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def rejected_named(text: str) -> str:
+    """Return what the log names a rejected text by."""
+    return REJECTED_PREFIX + rejected_digest(text).hex()
+
+
+def keep_typed(db: apsw.Connection, memories: Iterable[int], text: str) -> None:
+    """Keep what the user typed, without secrets, as what memories are from: on this machine only, never exported."""
+    kept = screened(text)[-MOST_TYPED:]
+    rows = [(memory, blake2b(kept.encode("utf-8", "replace"), digest_size=16).digest()) for memory in memories]
+    for row in rows:
+        db.execute("INSERT INTO typed VALUES (?, ?) ON CONFLICT DO NOTHING", (row[1], kept))
+        db.execute("INSERT OR REPLACE INTO typed_for VALUES (?, ?)", row)
+
+
+def typed_behind(db: apsw.Connection, memory: int) -> str:
+    """Return what the user typed, '' where that was not kept, as in a store of schema 6."""
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'typed_for'").get:
+        return ""
+    sql = "SELECT text FROM typed JOIN typed_for f USING (digest) WHERE f.memory = ?"
+    return masked(db.execute(sql, (memory,)).get or "")
+
+
+def drop_typed(db: apsw.Connection, memories: str) -> None:
+    """Delete what the user typed in the turns that `memories`, a JSON list of rows, are from, whatever else is."""
+    of_them = f"SELECT digest FROM typed_for WHERE memory {LISTED}"
+    gone = [(digest,) for (digest,) in db.execute(of_them, (memories,)).fetchall()]
+    db.executemany("DELETE FROM typed_for WHERE digest = ?", gone)
+    db.executemany("DELETE FROM typed WHERE digest = ?", gone)

@@ -11,6 +11,7 @@ import apsw
 from memman.model.records import Note
 from memman.model.vocabulary import REPLACED, UNDONE
 from memman.sqlite import LISTED, id_list
+from memman.store import records
 from memman.store.sqlite import index, record_log, rules, topics
 from memman.store.sqlite.unit import SqliteUnit
 
@@ -54,9 +55,9 @@ def _forget_waiting(db: apsw.Connection) -> None:
 
 def _mark(unit: SqliteUnit, note: str, at: int) -> None:
     unit.db.execute("DELETE FROM meta WHERE key = ?", (REPLACED + note,))
-    said = index.state(unit.db, note).get(index.RECEIPT)
+    said = index.state(unit.db, note).get(records.RECEIPT)
     if said:
-        unit.record(at, note, "note", {index.RECEIPT: said | {"outcome": OUTCOME, "facts": 0}})
+        unit.record(at, note, "note", {records.RECEIPT: said | {"outcome": OUTCOME, "facts": 0}})
 
 
 def forget_samples(db: apsw.Connection) -> None:

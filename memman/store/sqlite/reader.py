@@ -4,11 +4,12 @@ import os
 
 import apsw
 
+from memman.belief import RECORDED
 from memman.model.vocabulary import BUILTIN, EDGE_KINDS, HIDDEN, NEWER, REPLACED
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, open_writer, schema_version, there
 from memman.store import EdgeRow, MemoryRow
-from memman.store.sqlite import authorship, beliefs, nearness, scopes
+from memman.store.sqlite import beliefs, nearness, scopes
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION, migrate
 
 TYPE_CHECKING = False
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from memman.embed import Vectors
     from memman.model.records import Fingerprint
     from memman.store.filters import Filters
-    from memman.store.sqlite.partition import Partition
+    from memman.store.sqlite.scopes import AuthorRow
+    from memman.store.sqlite.vectors import Partition
 
 # Column weights of text, terms and context: measured on conversation and fact sets, broad optimum.
 _BM25 = "bm25(fts, 1.0, 0.5, 0.35)"
@@ -65,27 +67,46 @@ WHERE link.dst {LISTED} AND link.kind = {EDGE_KINDS.index(NEWER)} AND n.valid_fr
 ORDER BY link.weight, n.valid_from, n.id, link.dst
 """
 
+# What is contradicted that is in force, or was at a moment.
+_CONTRADICTS = f"""
+SELECT m.id, o.id, o.uid, claim.sure FROM json_each(?1) asked CROSS JOIN claim ON claim.memory = asked.value
+CROSS JOIN memory m ON m.id = claim.memory CROSS JOIN memory o ON o.id = claim.against
+WHERE (o.status = 'current' AND (?2 IS NULL OR o.recorded_at <= ?2)
+    OR o.status = 'superseded' AND o.recorded_at <= ?2 AND o.retired_at > ?2)
+    AND {beliefs.UNCONFIRMED} ORDER BY 1, 4 DESC, 2
+"""
+
+# How far apart, in rows, what one commit says may be.
+_NEAR = 8
+_OF_RECORD = f"""
+SELECT DISTINCT other.memory FROM evidence e JOIN evidence other
+    ON other.memory BETWEEN e.memory - {_NEAR} AND e.memory + {_NEAR}
+    AND other.kind = e.kind AND other.session = e.session
+WHERE e.memory = ? AND e.kind = '{RECORDED}' ORDER BY other.memory
+"""
+
 # The columns that hold what somebody said.
 LISTS = ("entities", "keywords")
 TEXTS = ("text", "summary", "origin", *LISTS)
-
-
-def extension_path() -> str:
-    """Return where sqlite-vec's extension lies, without importing its package (which imports numpy)."""
-    return os.path.dirname(os.path.dirname(apsw.__file__)) + "/sqlite_vec/vec0"
 
 
 def load_vectors(db: apsw.Connection) -> bool:
     """Load sqlite-vec's scalar functions; False where the extension cannot be had."""
     try:
         db.enable_load_extension(True)
-        db.load_extension(extension_path())
+        # Its package imports numpy.
+        db.load_extension(os.path.dirname(os.path.dirname(apsw.__file__)) + "/sqlite_vec/vec0")
     except (apsw.Error, AttributeError):
         return False
     return True
 
 
 _MOST_COUNTS = 50_000
+# Rows that may mention a name, of which so many are read: more often a name tells little.
+_MOST_MENTIONS = 64
+# A time that holds more memories than these bounds no rows: reading where it begins and ends would cost more.
+MOST_BOUND = 10_000
+UNBOUND = (0, 2**63 - 1)
 # Sign codes that a recall scans at most: of a larger store those in the cells around the query.
 SCANNED = 65_536
 
@@ -175,17 +196,17 @@ class SqliteReader:
         """Return the scope of each of `ids` that does not hold everywhere."""
         return scopes.named(self.db, ids)
 
-    def authorship(self, ids: "Iterable[int]") -> "dict[int, authorship.AuthorRow]":
+    def authorship(self, ids: "Iterable[int]") -> "dict[int, AuthorRow]":
         """Return who wrote each of `ids`, for whom it is and who retired it, where the store is shared."""
-        return authorship.of(self.db, ids)
+        return scopes.authors(self.db, ids)
 
     def replaced_for_all(self, memory: int) -> int | None:
         """Return a memory that all see and that `memory` has replaced, if there is any."""
-        return authorship.replaced_for_all(self.db, memory)
+        return scopes.replaced_for_all(self.db, memory)
 
     def role(self) -> str:
         """Return who we are on the server of the store, '' where it has none."""
-        return authorship.role(self.db)
+        return scopes.role(self.db)
 
     def searched(self, dimension: int) -> list[int]:
         """Return the numbers of the built-in vectors, first those that an earlier version made and that are left."""
@@ -330,14 +351,15 @@ class SqliteReader:
 
     def contradicts(
         self, ids: "Iterable[int]", as_of: int | None = None, held: "frozenset[int] | None" = None
-    ) -> dict[int, list[beliefs.Claim]]:
+    ) -> dict[int, list[tuple[int, str, bool]]]:
         """Return (id, uid, whether surely) of what each of `ids` contradicts within `held`, surest first."""
-        found = beliefs.contradicts(self.db, ids, as_of)
-        if held is None or not found:
-            return found
-        there = scopes.kept(self.db, [old for said in found.values() for old, *_ in said], held)
-        kept = {new: [one for one in said if one[0] in there] for new, said in found.items()}
-        return {new: said for new, said in kept.items() if said}
+        said: list[Any] = self.db.execute(_CONTRADICTS, (id_list(ids), as_of)).fetchall()
+        there = None if held is None or not said else scopes.kept(self.db, [old for _, old, *_ in said], held)
+        found: dict[int, list[tuple[int, str, bool]]] = {}
+        for new, old, uid, sure in said:
+            if there is None or old in there:
+                found.setdefault(new, []).append((old, uid, bool(sure)))
+        return found
 
     def evidence(self, ids: "Iterable[int]") -> dict[int, list[tuple[str, str, int]]]:
         """Return (kind, session, when) of what bears out each of `ids`, or speaks against it, oldest first."""
@@ -367,8 +389,8 @@ class SqliteReader:
         return beliefs.statements(self.db, ids)
 
     def of_record(self, memory: int) -> list[int]:
-        """Return all that the commit says that says this memory, in order."""
-        return beliefs.of_record(self.db, memory)
+        """Return all that the commit says that says this memory, in order: what it left was stored together."""
+        return [one for (one,) in self.db.execute(_OF_RECORD, (memory,))]
 
     def unconfirmed(self, ids: "Iterable[int]") -> set[int]:
         """Return those of `ids` that only agents have said, and nobody bore out."""
@@ -386,13 +408,15 @@ class SqliteReader:
 
     def shown_in(self, session: str, ids: "Iterable[int]") -> set[int]:
         """Return those of `ids` that a session was shown."""
-        return beliefs.shown_in(self.db, session, ids)
+        sql = f"SELECT memory FROM shown WHERE memory {LISTED} AND session = ?"
+        return {memory for (memory,) in self.db.execute(sql, (id_list(ids), session))}
 
     def rejected(self, texts: "Iterable[str]") -> set[str]:
         """Return those of `texts` that a person rejected. Not for the hot path."""
-        from memman.store.sqlite import rejected
+        from memman.store.sqlite.index import rejected_digest
 
-        return rejected.among(self.db, texts)
+        sql = "SELECT 1 FROM rejected WHERE digest = ?"
+        return {text for text in texts if self.db.execute(sql, (rejected_digest(text),)).get}
 
     def has_receipt(self, note: str) -> bool:
         """Whether the store has dealt with a note, or with the one that replaces it."""
@@ -412,54 +436,30 @@ class SqliteReader:
         return list(map(EdgeRow, self.db.execute(_EDGES, (id_list(ids),))))
 
     def window(self, start: int, end: int) -> tuple[int, int]:
-        """Return the first and the last row that can have begun to hold from `start` to `end`."""
-        from memman.store.sqlite import times
-
-        return times.window(self.db, start, end)
+        """Return the first and the last row that began to hold from `start` to `end`; (1, 0) where none did."""
+        inside = "SELECT id FROM memory INDEXED BY memory_began WHERE valid_from >= ? AND valid_from < ? LIMIT ?"
+        sql = f"SELECT count(*), min(id), max(id) FROM ({inside})"
+        count, first, last = self.db.execute(sql, (start, end, MOST_BOUND + 1)).get
+        return UNBOUND if count > MOST_BOUND else (first or 1, last or 0)
 
     def began(self, ids: "Iterable[int]") -> dict[int, int]:
         """Return when each of `ids` began to hold."""
-        from memman.store.sqlite import times
-
-        return times.began(self.db, ids)
+        return dict(self.db.execute(f"SELECT id, valid_from FROM memory WHERE id {LISTED}", (id_list(ids),)))
 
     def held(self, filters: "Filters", start: int, end: int, limit: int) -> list[int]:
         """Return the newest memories that began to hold from `start` to `end`, superseded ones among them."""
-        from memman.store.sqlite import times
+        conditions = [*filters.conditions(), ("m.valid_from >= ?", start), ("m.valid_from < ?", end)]
+        where = "".join(f" AND {sql}" for sql, _ in conditions)
+        values = [value for _, value in conditions]
 
         def search(most: int, scoped: str) -> "list[tuple[int, int]]":
-            return times.held(self.db, filters, start, end, most, scoped)
+            sql = (
+                f"SELECT m.id, m.valid_from FROM memory m WHERE m.status NOT IN {HIDDEN}{where}"
+                f"{f' AND m.id{scoped}' if scoped else ''} ORDER BY m.valid_from DESC, m.id DESC LIMIT ?"
+            )
+            return list(self.db.execute(sql, (*values, most)))
 
-        found = self._visible(filters, limit, search)
-        return [memory for memory, _ in found]
-
-    def protected(
-        self, sources: "Sequence[str]", limit: int, scopes: "frozenset[int] | None" = None
-    ) -> list[MemoryRow]:
-        """Return current memories of `scopes` that a person protected, the most important and newest first."""
-        from memman.store.sqlite import standing
-
-        return self.shown_rows(standing.protected(self.db, sources, limit, scopes))
-
-    def standing(
-        self,
-        sources: "Sequence[str]",
-        limit: int,
-        scopes: "frozenset[int] | None" = None,
-        *,
-        wishes: bool,
-        uses: int = 0,
-    ) -> list[MemoryRow]:
-        """Return the current wishes of `scopes`, or all else, by importance and up to `uses` showings."""
-        from memman.store.sqlite import standing
-
-        return self.shown_rows(standing.standing(self.db, sources, limit, scopes, wishes=wishes, uses=uses))
-
-    def before(self, ids: "Sequence[int]") -> dict[int, str]:
-        """Return the text of what each of these memories superseded last."""
-        from memman.store.sqlite import standing
-
-        return standing.before(self.db, ids)
+        return [memory for memory, _ in self._visible(filters, limit, search)]
 
     def count(self) -> int:
         """Return the last row that a search can find: about how many memories there are, read from one row."""
@@ -468,11 +468,6 @@ class SqliteReader:
     def last(self) -> int:
         """Return the last row of all, hidden or not."""
         return self.db.execute("SELECT max(id) FROM memory").get or 0
-
-    def matching(self, match: str, cap: int) -> int:
-        """Count the rows that an FTS5 expression matches, up to `cap`: reads no more."""
-        sql = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
-        return int(self.db.execute(sql, (match, cap)).get)
 
     def estimated(self, match: str, cap: int) -> int:
         """Count the rows that an FTS5 expression matches; beyond `cap` by how densely the newest of them lie."""
@@ -501,10 +496,11 @@ class SqliteReader:
             self._counts.clear()
             self._counted_at = size
         found = {}
+        sql = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
         for term in terms:
             # A word that nothing holds yet is looked for again: the next note may be what brings it.
             if not (count := self._counts.get((term, cap))):
-                count = self._counts[term, cap] = self.matching(f'{{text terms}} : "{term}"', cap)
+                count = self._counts[term, cap] = int(self.db.execute(sql, (f'{{text terms}} : "{term}"', cap)).get)
             found[term] = count
         return found
 
@@ -533,9 +529,20 @@ class SqliteReader:
 
     def mentions(self, called: str, limit: int) -> tuple[int, list[int]]:
         """Return about how many memories have a name in their text, and the newest current ones."""
-        from memman.store.sqlite.mentions import mentions
+        from memman.model.names import expression, mentions
 
-        return mentions(self.db, called, self.current, self.horizon, limit)
+        match = expression(called)
+        if not match:
+            return 0, []
+        known = self.db.execute("SELECT count FROM entity WHERE name = ?", (called.casefold(),)).get or 0
+        sql = (
+            "SELECT m.id, m.text, m.entities FROM"
+            " (SELECT rowid FROM fts WHERE fts MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?) n"
+            f" CROSS JOIN memory m ON m.id = n.rowid WHERE {self.current} ORDER BY m.id DESC"
+        )
+        rows = self.db.execute(sql, (match, self.horizon, _MOST_MENTIONS))
+        found = [memory for memory, text, entities in rows if mentions(text, called) or mentions(entities, called)]
+        return max(known, len(found)), found[:limit]
 
     def found(self, part: str) -> list[tuple[int, str]]:
         """Return (id, uid) of memories whose uid begins with `part`, or whose note it names."""
@@ -550,7 +557,7 @@ class SqliteReader:
     def partition(self, embedder: int) -> "Partition":
         """Return the partition of `embedder`'s vectors, read once. Not for the hot path: imports numpy."""
         if embedder not in self._partitions:
-            from memman.store.sqlite.partition import Partition
+            from memman.store.sqlite.vectors import Partition
 
             self._partitions[embedder] = Partition.load(self.db, embedder)
         return self._partitions[embedder]

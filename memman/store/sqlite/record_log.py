@@ -69,21 +69,11 @@ def former_hosts(db: apsw.Connection) -> list[str]:
     return [name for (name,) in db.execute("SELECT name FROM host WHERE ours ORDER BY id")]
 
 
-def append(
-    db: apsw.Connection,
-    at: int,
-    act: str,
-    memory: str,
-    kind: str,
-    body: str,
-    *,
-    author: str = "",
-    visibility: str = "",
-) -> Record:
+def append(db: apsw.Connection, at: int, act: str, memory: str, kind: str, body: str) -> Record:
     """Add what is decided here and now; it stands behind all records that this store has."""
     name = host(db)
     n, before = db.execute("SELECT n + 1, at FROM host WHERE id = ?", (OURS,)).get
-    record = Record(name, n, max(at, before, newest_of_others(db) + 1), act, memory, kind, body, author, visibility)
+    record = Record(name, n, max(at, before, newest_of_others(db) + 1), act, memory, kind, body)
     add(db, [record])
     return record
 

@@ -1,6 +1,6 @@
 """The rules in a store: constraints that a person set. Functions that write run in the transaction of their caller."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -8,8 +8,8 @@ import apsw
 from memman.model.records import Scope
 from memman.model.text import plain
 from memman.secrets import screened
+from memman.store.records import RULE
 from memman.store.sqlite import record_log
-from memman.store.sqlite.index import RULE
 from memman.store.sqlite.reader import SqliteReader
 
 if TYPE_CHECKING:
@@ -100,6 +100,20 @@ def move(unit: "SqliteUnit", uid: str, before: Scope, after: Scope, at: int) -> 
     rule = next(one for one in listed(SqliteReader(unit.db)) if one["uid"] == uid)
     where = {"repository": screened(after.repository), "path": screened(after.path)}
     unit.record(at, uid, "rule move", {RULE: _said(rule | where)}, {"scope": before}, {"scope": after})
+
+
+def take_along(
+    unit: "SqliteUnit",
+    memories: Iterable[tuple[int, str, str]],
+    ruled: Iterable[tuple[str, str, str]],
+    repository: str,
+    at: int,
+) -> None:
+    """Have memories and rules, as `scopes.held_by` names them, hold for another repository."""
+    for memory, _, path in memories:
+        unit.move(memory, Scope(repository, path), at)
+    for rule, before, path in ruled:
+        move(unit, rule, Scope(before, path), Scope(repository, path), at)
 
 
 def count(db: apsw.Connection, hits: Mapping[str, Sequence[int]]) -> None:

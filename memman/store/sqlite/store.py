@@ -11,11 +11,11 @@ from memman.config.places import store_path
 from memman.config.shown import Showing
 from memman.embed import Vectors
 from memman.sqlite import Transaction, TranslatedErrors, add_checksums, close, open_writer
-from memman.store.sqlite import rules, shown
-from memman.store.sqlite.partition import Grain, centres, divide, due
+from memman.store.sqlite import rules, sessions
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate
 from memman.store.sqlite.unit import SqliteUnit
+from memman.store.sqlite.vectors import Grain, centres, divide, due
 
 _GRAIN = Grain()
 
@@ -30,14 +30,6 @@ class SqliteStore:
             migrate(self.db, path)
             self.reader = SqliteReader(self.db)
         self.by: Mapping[str, str] = {}  # agent and session that the log names where no note makes a change
-
-    @classmethod
-    def open(cls, data: str, name: str) -> "SqliteStore":
-        """Open the store `name` below the data folder, made on first use."""
-        path = store_path(data, name)
-        ensure_safe_folder(data)
-        refuse_shared(data, path)
-        return cls(path)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -62,9 +54,9 @@ class SqliteStore:
             for (embedder,) in embedders:
                 if due(self.db, embedder, grain):
                     self._divide(embedder, grain)
-            if shown.beyond(self.db):
+            if sessions.beyond(self.db):
                 with self.transaction():
-                    shown.bound(self.db)
+                    sessions.bound(self.db)
             self.db.execute("PRAGMA optimize")
             with suppress(apsw.FullError, apsw.BusyError):  # the next drain tries again
                 add_checksums(self.db)
@@ -79,7 +71,7 @@ class SqliteStore:
     def count_shown(self, showings: Sequence[Showing]) -> None:
         """Add what was shown of this store."""
         with self.transaction():
-            shown.count(self.db, showings)
+            sessions.count(self.db, showings)
 
     def count_hits(self, hits: Mapping[str, Sequence[int]]) -> None:
         """Add to each rule, by uid, when it fired."""
@@ -89,3 +81,11 @@ class SqliteStore:
     def close(self) -> None:
         """Truncate the log and close."""
         close(self.db, self.path)
+
+
+def open_store(data: str, name: str) -> SqliteStore:
+    """Open the store `name` below the data folder, made on first use."""
+    path = store_path(data, name)
+    ensure_safe_folder(data)
+    refuse_shared(data, path)
+    return SqliteStore(path)

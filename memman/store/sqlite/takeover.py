@@ -11,19 +11,9 @@ from memman.belief import FEEDBACK
 from memman.model import vocabulary
 from memman.model.uid import new_uid
 from memman.store import MemoryRow, records
-from memman.store.records import KIND_OF, Parts, Record, body, named, state_of
-from memman.store.sqlite import record_log, rejected
-from memman.store.sqlite.index import (
-    CONTENT,
-    DECIDED,
-    HOLDS,
-    LISTS,
-    RECEIPT,
-    RULE,
-    STATE,
-    TIMES,
-    rewrite,
-)
+from memman.store.records import KIND_OF, RECEIPT, RULE, Parts, Record, body, named, state_of
+from memman.store.sqlite import record_log
+from memman.store.sqlite.index import CONTENT, DECIDED, HOLDS, LISTS, STATE, TIMES, rewrite
 from memman.store.sqlite.schema import UNIT_WEIGHT
 
 # What is in no index, since an earlier schema had no records: (when, act or '' for the taking over, about what, verb,
@@ -177,7 +167,7 @@ def _rules(db: apsw.Connection) -> Iterator[Change]:
 def _refused(db: apsw.Connection) -> Iterator[Change]:
     """Yield each text that a person rejected, as its digest."""
     for digest, at in db.execute("SELECT lower(hex(digest)), at FROM rejected"):
-        yield at, "", rejected.PREFIX + digest, "refuse", {"set": {rejected.PART: at}}
+        yield at, "", records.REJECTED_PREFIX + digest, "refuse", {"set": {records.REJECTED: at}}
 
 
 def _log(db: apsw.Connection, uids: dict[int, str]) -> Iterator[Change]:

@@ -72,7 +72,7 @@ def take_back(
             continue
         was, now = _told(before.get(records.STATUS), after.get(records.STATUS))
         mine = sorted(undoing | {one.act for one in here} & {*acts})
-        unit.note_down(at, uid, "undo", {}, was, {**now, "why": why}, acts=mine)
+        unit.record(at, uid, "undo", {}, was, {**now, "why": why}, write=False, acts=mine)
         changed.append(Changed(uid, before, after))
     index.rewrite(db, [one.uid for one in changed])
     held = _let_hold(unit, [one for one in changed if one.uid in learned], at, why)

@@ -33,7 +33,7 @@ from memman.secrets.leaks import through
 from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
 from memman.store.records import KIND_OF, Parts, body, named
-from memman.store.sqlite import authorship, beliefs, index, linkers, record_log, rejected, vectors
+from memman.store.sqlite import beliefs, index, record_log, relinking, scopes, vectors
 from memman.store.sqlite.index import DECIDED_KINDS, HOLDS, MANUAL
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 
@@ -67,7 +67,9 @@ class SqliteUnit:
             return False
         stamped = dict(zip(index.STAMPED, map(screened, astuple(note.provenance)[1:]), strict=True))
         said = {"at": at, "outcome": outcome, "facts": facts, **stamped, "drain": drain, "models": models}
-        self.record(at, note.uid, "note", {index.RECEIPT: {name: value for name, value in said.items() if value != ""}})
+        self.record(
+            at, note.uid, "note", {records.RECEIPT: {name: value for name, value in said.items() if value != ""}}
+        )
         return True
 
     def add(self, draft: Draft, at: int, *, held: bool = False) -> int:
@@ -103,14 +105,14 @@ class SqliteUnit:
         if before == scope:
             return False
         sets: Parts = {records.SCOPE: _scope(scope)}
-        if authorship.role(self.db):  # where it holds says nothing any more of who sees it
-            sets[records.VISIBILITY] = authorship.visibility(self.db, memory)
+        if scopes.role(self.db):  # where it holds says nothing any more of who sees it
+            sets[records.VISIBILITY] = scopes.visibility(self.db, memory)
         self.record(at, self.uid(memory), "move", sets, {"scope": before}, {"scope": scope})
         return True
 
     def show_to(self, memory: int, visibility: str, at: int) -> bool:
         """Have a memory be seen by its author alone, or by all who share the store; False where that is so already."""
-        before = authorship.visibility(self.db, memory)
+        before = scopes.visibility(self.db, memory)
         if before == visibility:
             return False
         how = "share" if visibility == "shared" else "unshare"
@@ -125,7 +127,7 @@ class SqliteUnit:
     def supersede(self, old: int, new: int, at: int, valid_to: int, why: str) -> bool:
         """Close `old` in favour of `new`; False when it is not current any more, or others would lose it."""
         before = self._state(old)
-        if before["status"] != "current" or authorship.keeps_apart(self.db, new, old):
+        if before["status"] != "current" or scopes.keeps_apart(self.db, new, old):
             return False
         successor = self.uid(new)
         valid_to = max(valid_to, before["valid_from"])
@@ -153,18 +155,15 @@ class SqliteUnit:
         before, after = self._state(old), self._state(new)
         if old == new or not before["status"] == after["status"] == "current":
             return False
-        if authorship.keeps_apart(self.db, new, old) or self._marked_for_longer(old, new):
+        marked = beliefs.newer(self.db, old) or new
+        known = beliefs.statements(self.db, [new, marked])
+        if scopes.keeps_apart(self.db, new, old) or outlasts(known[marked].ends_at, known[new].ends_at):
             return False
         if turned := beliefs.leading_back(self.db, old, new):
             self.record(at, self.uid(turned), "settle", {records.MAYBE: None})
         told = {"maybe_replaced_by": after["uid"], "why": why}
         self.record(at, before["uid"], "doubt", {records.MAYBE: after["uid"]}, None, told)
         return True
-
-    def _marked_for_longer(self, old: int, new: int) -> bool:
-        marked = beliefs.newer(self.db, old) or new
-        known = beliefs.statements(self.db, [new, marked])
-        return outlasts(known[marked].ends_at, known[new].ends_at)
 
     def contradict(self, new: int, old: int, at: int, why: str, *, sure: bool) -> bool:
         """Have `new` contradict `old`, which stays until somebody bears `new` out; False if one is not current."""
@@ -237,20 +236,21 @@ class SqliteUnit:
             self._make_good(memory, at)
         return new
 
-    def expire(self, memory: int, ends_at: int | None, at: int, why: str = "") -> bool:
+    def expire(self, memory: int, ends_at: int | None, at: int) -> bool:
         """Have a memory hold until `ends_at`, None for ever; False where it does so already."""
         before = self.db.execute("SELECT ends_at FROM freshness WHERE memory = ?", (memory,)).get
         if before == ends_at:
             return False
-        told = {"ends_at": ends_at} | ({"why": why} if why else {})
-        self.record(at, self.uid(memory), "expire", {records.UNTIL: ends_at}, {"ends_at": before}, told)
+        told = {"ends_at": before}, {"ends_at": ends_at}
+        self.record(at, self.uid(memory), "expire", {records.UNTIL: ends_at}, *told)
         return True
 
     def verify(self, memory: int, blobs: Mapping[str, str], session: str, at: int) -> None:
         """Record that a person found `memory` still true: what it names is as it should be, and its end has no say."""
         before = self.db.execute("SELECT ends_at FROM freshness WHERE memory = ?", (memory,)).get
         ends_at = None if before is None or before <= at else before
-        files = {named(records.FILE, path): None for path in self._files(memory)}
+        paths = self.db.execute("SELECT path FROM file WHERE memory = ?", (memory,))
+        files = {named(records.FILE, path): None for (path,) in paths}
         sets = {records.UNTIL: ends_at, records.VERIFIED: at, **files, **_named_files(blobs)}
         sets[named(records.EVIDENCE, VERIFIED, screened(session))] = at
         self.record(at, self.uid(memory), "verify", sets, {"ends_at": before}, {"ends_at": ends_at})
@@ -280,12 +280,9 @@ class SqliteUnit:
         sql = "SELECT 1 FROM evidence WHERE memory = ? AND kind = ? AND session = ?"
         return bool(self.db.execute(sql, (memory, kind, screened(session))).get)
 
-    def _files(self, memory: int) -> list[str]:
-        return [path for (path,) in self.db.execute("SELECT path FROM file WHERE memory = ?", (memory,))]
-
     def refuse(self, text: str, at: int) -> None:
         """Have nobody but the user propose `text` again, until what says it is restored."""
-        self.record(at, rejected.named(text), "refuse", {rejected.PART: at})
+        self.record(at, index.rejected_named(text), "refuse", {records.REJECTED: at})
 
     def confirm(self, memory: int, note: Note, at: int) -> None:
         """Record that a note said again what `memory` says."""
@@ -315,8 +312,8 @@ class SqliteUnit:
         stands = "review" if held else "superseded" if status["superseded_by"] else "current"
         again = status | {"status": stands} | ({} if stands == "superseded" else {"retired_at": None})
         self._settle(at, memory, "restore", again)
-        if rejected.among(self.db, [before["text"]]):
-            self.record(at, rejected.named(before["text"]), "refuse", {rejected.PART: None})
+        if self.db.execute("SELECT 1 FROM rejected WHERE digest = ?", (index.rejected_digest(before["text"]),)).get:
+            self.record(at, index.rejected_named(before["text"]), "refuse", {records.REJECTED: None})
         self._bring_back(memory)
         self.renew([memory])
         return True
@@ -368,8 +365,8 @@ class SqliteUnit:
         if changed := [row for row, text in before.items() if after.get(row, text) != text]:
             vectors.wipe(self.db, changed)
             vectors.fall_back(self.db, min(changed))
-        if any(row > last for row in rows):
-            linkers.mark(self.db, "", last + 1)
+        if (newest := max(rows, default=0)) > last:
+            self.unlinked(last + 1, newest)
         return self.settle(rows, around)
 
     def protect(self, memory: int, at: int, *, wanted: bool) -> bool:
@@ -408,9 +405,9 @@ class SqliteUnit:
     def _edge(self, edge: Edge) -> str:
         return named(records.EDGE, edge.kind, self.uid(edge.dst))
 
-    def linked(self, linker: str, first: int, last: int | None = None) -> None:
-        """Note what made the edges of memories from row `first` on, to `last` or the newest; no undo takes it back."""
-        linkers.mark(self.db, linker, first, last)
+    def unlinked(self, first: int, last: int) -> None:
+        """Have drains make the edges of a run of rows."""
+        relinking.mark(self.db, first, last, linked=False)
 
     def link_by_hand(self, edge: Edge, at: int) -> None:
         """Store a person's edge over whatever edge of its kind there is; its detail must begin with MANUAL."""
@@ -459,10 +456,10 @@ class SqliteUnit:
                 continue
             terms = " ".join(json.loads(keywords))
             terms = " ".join((index_terms(f"{text} {terms}"), *json.loads(entities), terms))
-            self.db.execute(
-                "INSERT INTO fts(rowid, text, terms, context) VALUES (?, ?, ?, ?)",
-                (memory, text, terms, self._context(memory)),
-            )
+            near = sorted((other, its) for distance, other, its in self.in_context(memory) if distance)
+            context = " ".join(its for _, its in near)
+            sql = "INSERT INTO fts(rowid, text, terms, context) VALUES (?, ?, ?, ?)"
+            self.db.execute(sql, (memory, text, terms, context))
 
     def questions(self, memory: int) -> list[str]:
         """Return the questions that a model says a memory answers."""
@@ -501,10 +498,6 @@ class SqliteUnit:
     def touched(self, memories: Sequence[int]) -> list[int]:
         """Return `memories` and those whose context they are."""
         return list(dict.fromkeys(other for memory in memories for _, other, _ in self.in_context(memory)))
-
-    def _context(self, memory: int) -> str:
-        near = sorted((other, text) for distance, other, text in self.in_context(memory) if distance)
-        return " ".join(text for _, text in near)
 
     def mention(self, memory: int, entities: Sequence[str]) -> None:
         """Record that a memory names entities."""
@@ -587,10 +580,6 @@ class SqliteUnit:
         finally:
             self.act, self._note, self._of = mine
 
-    def forget_receipt(self, note: str, at: int) -> None:
-        """Have a note be dealt with no more."""
-        self.record(at, note, "note", {index.RECEIPT: None})
-
     def act_at(self, at: int) -> str:
         """Return the uid of the act that this transaction is: of its note, or a new one."""
         if not self.act:
@@ -605,27 +594,19 @@ class SqliteUnit:
         sets: Mapping[str, Any],
         was: Mapping[str, Any] | None = None,
         now: Mapping[str, Any] | None = None,
+        *,
+        write: bool = True,
         **said: Any,
     ) -> int:
-        """Append a record of this act and write what it is about anew; return the row of a memory, 0 of all else."""
-        self.note_down(at, uid, how, sets, was, now, **said)
-        rows = index.rewrite(self.db, [uid])
-        return rows[0] if rows else 0
+        """Append a record of this act and write what it is about anew; return the row of a memory, 0 of all else.
 
-    def note_down(
-        self,
-        at: int,
-        uid: str,
-        how: str,
-        sets: Mapping[str, Any],
-        was: Mapping[str, Any] | None = None,
-        now: Mapping[str, Any] | None = None,
-        **said: Any,
-    ) -> None:
-        """Append a record of this act; the caller has the index written anew."""
+        Without `write` its caller writes the index.
+        """
         told = {**(now or {}), **({} if self._note else self._by)}
         text = body(how, set=sets, was=_clean(was or {}), now=_clean(told), of=[*self._of] or None, **said)
         record_log.append(self.db, at, self.act_at(at), uid, KIND_OF[how], text)
+        rows = index.rewrite(self.db, [uid]) if write else []
+        return rows[0] if rows else 0
 
 
 def _clean(side: Mapping[str, Any]) -> Parts:

@@ -23,7 +23,7 @@ from memman.model.records import Draft, Fact, Fingerprint
 from memman.pipeline.vectors import embed_in_context, made_by
 from memman.providers.pool import Providers
 from memman.store.filters import Filters
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.store import open_store
 from tests.support.providers import OK, ScriptedProvider, status
 
 NAMES = ("alpha", "beta", "gamma")
@@ -34,7 +34,7 @@ TABLE = BuiltinEmbedder().fingerprint
 
 def filled(data, name, count=EACH, text="Host {n} keeps its backups in bucket {n} of {name}."):
     """Make a store of memories without any vectors."""
-    store = SqliteStore.open(data, name)
+    store = open_store(data, name)
     with store.unit() as unit:
         for n in range(count):
             fact = Fact("Ada prefers tabs over spaces." if n == count // 2 else text.format(n=n, name=name))
@@ -84,7 +84,7 @@ def recalls(data):
 
 def tables(data, name="alpha"):
     """Return how many rows each table of vectors has."""
-    store = SqliteStore.open(data, name)
+    store = open_store(data, name)
     counts = {t: store.db.execute(f"SELECT count(*) FROM {t}").get for t in ("vector", "code", "cell", "embedder")}
     store.close()
     return counts
@@ -113,7 +113,7 @@ def test_reembed_makes_both_kinds_of_vectors(tmp_path, provider):
     """With an embedder configured a memory gets its vector beside the built-in one; forgotten text is not sent."""
     data = str(tmp_path)
     filled(data, "alpha", 70)
-    store = SqliteStore.open(data, "alpha")
+    store = open_store(data, "alpha")
     with store.unit() as unit:
         unit.forget(3, 1)
     store.close()
@@ -124,7 +124,7 @@ def test_reembed_makes_both_kinds_of_vectors(tmp_path, provider):
     assert seen[-1] == (139, 139)
     sent = [text for received in provider.received for text in received.body["input"]]
     assert "Host 2 keeps its backups in bucket 2 of alpha." not in sent
-    store = SqliteStore.open(data, "alpha")
+    store = open_store(data, "alpha")
     assert store.db.execute("SELECT count(*) FROM code WHERE memory = 3 AND cell >= 0").get == 0
     with store.unit() as unit:
         assert unit.restore(3, 2)
@@ -174,7 +174,7 @@ def test_a_swap_takes_every_store_along(data, provider):
         assert held(data, name) == {str(TABLE): EACH, "openai/new/64": EACH}
     settings = Settings.load(data)
     assert [settings[f"MEMMAN_EMBED_{key}"] for key in ("PROVIDER", "MODEL", "DIMENSION")] == ["openai", "new", "64"]
-    store = SqliteStore.open(data, "alpha")
+    store = open_store(data, "alpha")
     store.close()
 
 
@@ -366,7 +366,7 @@ def test_a_swap_killed_at_any_moment_can_go_on(data):
 
 def test_a_swap_in_the_middle_of_an_upgrade_blinds_nobody(data, provider):
     """What an earlier version of the built-in embedder made is left to drains; the way back makes what is missing."""
-    with closing(SqliteStore.open(data, "alpha")) as store, store.unit() as unit:
+    with closing(open_store(data, "alpha")) as store, store.unit() as unit:
         unit.db.execute("UPDATE embedder SET model = 'older-v0'")
         embed_in_context(unit, BuiltinEmbedder(), store.cell, range(1, 31))
     older = {str(TABLE): 30, "builtin/older-v0/384": EACH - 30}

@@ -19,7 +19,7 @@ from memman.commands.undo import Asked, taken_back
 from memman.config.schedule import bell_path, silence
 from memman.judge.embedder import BuiltinEmbedder
 from memman.recovery import purge
-from memman.store.opening import open_store
+from memman.store.sqlite.store import open_store
 from memman.upkeep.idle import idle
 from tests.support.memories import up_to_date
 
@@ -53,7 +53,7 @@ def brought_in(place, _):
     saved(place, path)
     other = Place(place.data, "other", "")
     open_store(place.data, "other").close()
-    assert imported(other, read(other, path, WANTED), WANTED) == len(SAID) + 1
+    assert imported(other, read(other, path, WANTED)) == len(SAID) + 1
 
 
 def undone(place, uid):

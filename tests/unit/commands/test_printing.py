@@ -89,7 +89,7 @@ def test_a_purge_leaves_no_side_of_a_change_that_names_nothing(stored):
 
 def marked(box, why):
     """Mark the first memory as maybe replaced by the second, as a drain does."""
-    from memman.store.opening import open_store
+    from memman.store.sqlite.store import open_store
 
     store = open_store(str(box.data), "default")
     old, new = (row for (row,) in store.db.execute("SELECT id FROM memory ORDER BY id LIMIT 2"))

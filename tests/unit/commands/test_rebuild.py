@@ -1,4 +1,5 @@
 import asyncio
+from contextlib import closing
 from dataclasses import replace
 
 import apsw
@@ -19,8 +20,8 @@ from memman.pipeline.link import link
 from memman.pipeline.plan import Plan
 from memman.store.filters import Filters
 from memman.store.sqlite import record_log
-from memman.store.sqlite.linkers import mark, runs
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.relinking import mark, unlinked
+from memman.store.sqlite.store import SqliteStore, open_store
 from memman.upkeep import relink
 
 MINUTE = 60_000
@@ -68,7 +69,7 @@ async def _fill(data):
 
 def edges(data):
     """Return every edge as {(kind, src, dst): detail}."""
-    store = SqliteStore.open(data, "default")
+    store = open_store(data, "default")
     try:
         return {
             (kind, src, dst): detail
@@ -80,7 +81,7 @@ def edges(data):
 
 def altered(data, sql):
     """Change a store behind memman's back."""
-    store = SqliteStore.open(data, "default")
+    store = open_store(data, "default")
     store.db.execute(sql)
     store.close()
 
@@ -123,7 +124,7 @@ def test_a_rebuild_is_repeatable(data):
 
 def test_causal_and_hand_made_edges_stay(data):
     """Edges that do not follow from what is stored survive, as they were."""
-    store = SqliteStore.open(data, "default")
+    store = open_store(data, "default")
     with store.unit() as unit:
         unit.link_by_hand(Edge("semantic", 30, 2, 0.01, "manual: both about Ada"), 0)
         unit.link_by_hand(Edge("temporal", 3, 50, 0.01, "manual"), 0)
@@ -140,7 +141,7 @@ def test_the_text_index_is_written_afresh(data):
     """Words that the index had lost are found again, and forgotten memories stay out of it."""
     altered(data, "DELETE FROM fts")
     rebuild(data, "default", UNSEEN)
-    store = SqliteStore.open(data, "default")
+    store = open_store(data, "default")
     indexed = {row for (row,) in store.db.execute("SELECT rowid FROM fts")}
     store.close()
     assert indexed == set(range(1, 2 * NOTES + 1)) - {7}
@@ -162,9 +163,10 @@ def test_an_interrupted_rebuild_harms_nothing_and_leaves_the_rest_to_drains(data
     with pytest.raises(KeyboardInterrupt):
         rebuild(data, "default", stop)
     assert edges(data) == whole
-    assert [linker == "" for _, linker in linkers(data)][:2] == [False, True]
+    ((first, last),) = left(data)
+    assert (first > NOTES, last) == (True, 2 * NOTES)
     rebuild(data, "default", UNSEEN)
-    assert [linker == "" for _, linker in linkers(data)] == [False]
+    assert left(data) == []
 
 
 def test_a_rebuild_waits_for_no_drain(data):
@@ -173,41 +175,31 @@ def test_a_rebuild_waits_for_no_drain(data):
         rebuild(data, "default", UNSEEN)
 
 
-def linkers(data):
-    """Return which linker made the edges from which row on."""
-    store = SqliteStore.open(data, "default")
-    try:
-        return runs(store.db)
-    finally:
-        store.close()
+def left(data):
+    """Return the runs of rows whose edges drains have yet to make."""
+    with closing(open_store(data, "default")) as store:
+        return unlinked(store.db)
 
 
 def test_what_the_judge_has_not_read_is_left_to_drains(data):
     """Linked before the judge has read all of it, a batch is linked again afterwards."""
     altered(data, f"DELETE FROM vector WHERE memory = 9 AND embedder = ({JUDGES})")
     rebuild(data, "default", UNSEEN)
-    assert linkers(data)[0] == (1, "")
+    assert left(data) == [(1, 2 * NOTES)]
 
 
 @pytest.mark.parametrize(
-    ("linker", "first", "last", "after"),
-    [
-        ("a", 9, None, [(1, "a"), (5, "b"), (9, "a")]),
-        ("b", 9, None, [(1, "a"), (5, "b")]),
-        ("a", 5, 9, [(1, "a"), (10, "b")]),
-        ("c", 2, 2, [(1, "a"), (2, "c"), (3, "a"), (5, "b")]),
-        ("c", 1, None, [(1, "c")]),
-        ("b", 1, 4, [(1, "b")]),
-    ],
+    ("first", "last", "rest"),
+    [(9, 20, [(3, 5), (30, 30)]), (10, 10, [(3, 5), (9, 9), (11, 20), (30, 30)]), (1, 10, [(11, 20), (30, 30)])],
 )
-def test_neighbours_linked_alike_are_one_run(linker, first, last, after, tmp_path):
-    """However runs are cut, each row keeps what linked it, and neighbours of one kind are joined."""
+def test_what_is_linked_is_no_longer_left(first, last, rest, tmp_path):
+    """However runs are cut, each row that is not linked stays among them."""
     db = apsw.Connection(str(tmp_path / "runs.db"))
     db.execute("CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT)")
-    mark(db, "a", 1)
-    mark(db, "b", 5)
-    mark(db, linker, first, last)
-    assert runs(db) == after
+    for run in ((3, 5), (9, 20), (30, 30)):
+        mark(db, *run, linked=False)
+    mark(db, first, last, linked=True)
+    assert unlinked(db) == rest
     db.close()
 
 
@@ -219,14 +211,13 @@ def test_an_unknown_store_is_not_made(data):
 
 def test_what_comes_from_another_machine_is_left_to_drains(data, tmp_path):
     """Edges are no records: what has just come in has none yet."""
-    (before,) = linkers(data)
-    other, store = SqliteStore(str(tmp_path / "other.db")), SqliteStore.open(data, "default")
+    other, store = SqliteStore(str(tmp_path / "other.db")), open_store(data, "default")
     for one in (other, store):
         one.db.execute("PRAGMA synchronous=OFF")
     with other.unit() as unit:
         unit.add(Draft("m" * 32, "n" * 32, Fact("The backup of host3 writes to tape."), "user", "o", 5), 5)
     with store.unit() as unit:
         rows = unit.take_in(record_log.every(other.db))
-    assert runs(store.db) == [before, (rows[0], "")]
+    assert unlinked(store.db) == [(rows[0], rows[0])]
     for one in (other, store):
         one.close()

@@ -5,8 +5,8 @@ from contextlib import closing
 
 import pytest
 
-from memman.store.opening import open_store
 from memman.store.sqlite import undo
+from memman.store.sqlite.store import open_store
 
 OLD, NEW = "We deploy on Vercel.", "We moved from Vercel to Coolify."
 COLUMNS = "uid, status, superseded_by, valid_from, valid_to, recorded_at, retired_at, source, origin, note"

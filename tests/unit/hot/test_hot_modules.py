@@ -33,12 +33,11 @@ REMEMBER = COMMON | frozenset(
 )
 SEARCH = frozenset(
     """
-    memman.recall memman.recall.candidates memman.recall.confidence memman.recall.gate memman.recall.hit
+    memman.recall memman.recall.candidates memman.recall.hit
     memman.recall.labels memman.recall.order memman.recall.query
     memman.recall.render memman.recall.rescore memman.recall.supersede
     memman.embed memman.embed.static memman.secrets
     memman.model.text memman.model.terms memman.store memman.store.sqlite memman.store.sqlite.nearness
-    memman.store.sqlite.authorship
     memman.store.sqlite.reader memman.store.sqlite.schema memman.store.sqlite.scopes
     memman.store.sqlite.beliefs
     """.split()
@@ -161,8 +160,8 @@ PRIME = SEARCH - {"memman.recall.query"} | frozenset(
     """
     memman.config.command memman.config.ignore memman.config.schedule
     memman.hot.attended memman.hot.frame memman.hot.prime memman.model
-    memman.model.noted memman.model.vocabulary memman.recall.page memman.sqlite memman.store.filters
-    memman.store.sqlite.standing memman.store.sqlite.topics
+    memman.model.noted memman.model.vocabulary memman.sqlite memman.store.filters
+    memman.store.sqlite.topics
     """.split()
 )
 HOOKS = {

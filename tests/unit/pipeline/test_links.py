@@ -13,7 +13,7 @@ from memman.model.uid import memory_uid
 from memman.pipeline.commit import commit
 from memman.pipeline.link import link, rarity
 from memman.pipeline.plan import Plan
-from memman.store.sqlite.partition import Grain
+from memman.store.sqlite.vectors import Grain
 
 MINUTE = 60_000
 SUBJECTS = ("The nightly backup", "The billing service", "Our search index", "The mobile client", "The cache layer")

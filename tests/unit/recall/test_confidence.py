@@ -9,8 +9,8 @@ from bench.retrieval import Recall, unanswerable
 from bench.shelves import build
 from bench.unasked import ASIDE, DATA
 from memman.embed.static import StaticTable
-from memman.recall import confidence
-from memman.recall.confidence import LOW, SILENT
+from memman.recall import hit as confidence
+from memman.recall.hit import LOW, SILENT
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
 

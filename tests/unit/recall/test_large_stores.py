@@ -14,8 +14,8 @@ from memman.pipeline.vectors import index
 from memman.recall.candidates import counts, sparing, worded
 from memman.recall.query import Query
 from memman.store.filters import Filters
-from memman.store.sqlite.partition import Grain
 from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.vectors import Grain
 
 ANY = Filters()
 SERVICES = [f"{a}-{b}" for a, b in itertools.product(

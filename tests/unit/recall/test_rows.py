@@ -58,7 +58,7 @@ def test_what_a_stage_hands_on_is_replaced_and_not_changed(value):
     """A value with another score is another value, the same in all else; there is no field that it does not have."""
     other = value.having(score=0.75)
     assert (other.score, value.score) == (0.75, value.having().score)
-    assert all(getattr(other, name) == getattr(value, name) for name in value.__slots__ if name != "score")
+    assert all(getattr(other, name) == getattr(value, name) for name in value.parts if name != "score")
     with pytest.raises(TypeError):
         value.having(scores=1.0)
 

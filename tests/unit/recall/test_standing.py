@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from memman.recall.confidence import LOW
-from memman.recall.gate import FIRST, outstanding
+from memman.recall.hit import LOW
+from memman.recall.order import FIRST, outstanding
 from tests.support import memories
 
 ANSWER = "The Kubernetes ingress times out after 30 seconds; long exports go through the queue."

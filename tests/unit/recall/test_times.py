@@ -7,8 +7,7 @@ import pytest
 
 from memman.hot.recall_session import RecallSession
 from memman.store.filters import Filters
-from memman.store.sqlite import times
-from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.reader import UNBOUND, SqliteReader
 from memman.store.sqlite.schema import migrate
 from tests.support.stores import search
 
@@ -56,7 +55,7 @@ def test_what_was_drained_days_later_is_in_the_window():
 
 def test_a_time_of_very_many_memories_bounds_no_rows():
     """Where reading the time's ends would cost more than it spares, all rows are searched."""
-    assert stored("5").window(0, 10) == times.ALL
+    assert stored("5").window(0, 10) == UNBOUND
 
 
 def test_a_store_of_nothing_has_an_empty_window():

@@ -6,8 +6,8 @@ from contextlib import closing
 import pytest
 
 from memman.clock import now_ms
-from memman.store.opening import open_store
 from memman.store.sqlite import index, record_log
+from memman.store.sqlite.store import open_store
 from tests.support.machines import done
 
 TEXT = "The yak in the yard eats graldimeth every Monday"

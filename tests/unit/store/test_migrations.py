@@ -18,7 +18,7 @@ from memman.recovery.check import troubles
 from memman.sqlite import open_writer, upgrade
 from memman.store.sqlite import index, record_log
 from memman.store.sqlite.schema import STEPS, VERSION
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.store import SqliteStore, open_store
 from tests.support.box import PATIENCE, rows
 
 # A queue and a store of the first schema, with memories, a rule, and two notes that wait.
@@ -44,7 +44,7 @@ def trace(cursor, sql, bindings):
 def hooked(db):
     db.exec_trace = trace
 apsw.connection_hooks.append(hooked)
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.store import SqliteStore, open_store
 SqliteStore(sys.argv[1])
 """
 
@@ -165,7 +165,7 @@ def test_the_first_schema_opens_as_it_is(box):
         assert (still.returncode, still.stderr.count("without --readonly"), still.stderr.count("\n")) == (73, 1, 1)
     assert not [*box.data.rglob("*.bak")]
     assert box.memman("show", box.store("SELECT uid FROM memory LIMIT 1")[0]).returncode == 0
-    SqliteStore.open(str(box.data), "default").close()
+    open_store(str(box.data), "default").close()
     assert troubles(str(box.store_path()), STEPS) == ""
     assert held(str(box.store_path())) == before
     assert [copy.name for copy in box.data.rglob("*.bak")] == [f"memman.db.schema-{BEFORE}.bak"]

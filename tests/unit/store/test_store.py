@@ -8,7 +8,7 @@ import pytest
 
 from memman.model.records import Edge
 from memman.store.sqlite.schema import HIDDEN_CELL
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.store import open_store
 
 # One session; the third takes the place of the second. Every text has a word of its own.
 SESSION = (
@@ -35,7 +35,7 @@ def session(box):
 
 def change(box, verb, *args):
     """Run one of the unit's verbs in a transaction of its own."""
-    store = SqliteStore.open(str(box.data), "default")
+    store = open_store(str(box.data), "default")
     try:
         with store.unit() as unit:
             return getattr(unit, verb)(*args)
@@ -148,7 +148,7 @@ def test_the_rows_a_failed_transaction_wrote_are_gone(box):
     box.remember(SESSION[3])
     box.drain()
     before = dump(box), box.store("SELECT * FROM log")
-    store = SqliteStore.open(str(box.data), "default")
+    store = open_store(str(box.data), "default")
     with contextlib.suppress(ZeroDivisionError), store.unit() as unit:
         assert unit.forget(1, LATER)
         unit.link([Edge("causal", 1, 2, 1.0)])

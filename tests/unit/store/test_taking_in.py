@@ -7,8 +7,7 @@ import pytest
 
 from memman.model.records import Draft, Fact, Note, Scope
 from memman.store import records
-from memman.store.records import Record, body, named
-from memman.store.shapes import wrong
+from memman.store.records import Record, body, named, wrong
 from memman.store.sqlite import purge, record_log
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.undo import take_back
@@ -23,7 +22,7 @@ SHOWN = (
     "SELECT note, outcome FROM receipt ORDER BY note",
     "SELECT hex(digest), at FROM rejected ORDER BY 1",
     "SELECT m.uid, f.path, f.blob FROM file f JOIN memory m ON m.id = f.memory ORDER BY 1, 2",
-    "SELECT key, value FROM meta WHERE key <> 'linkers' ORDER BY key",
+    "SELECT key, value FROM meta WHERE key <> 'unlinked' ORDER BY key",
 )
 
 

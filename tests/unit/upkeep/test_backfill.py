@@ -25,7 +25,7 @@ from memman.pipeline.vectors import index
 from memman.queue.notes import Queue
 from memman.store.filters import Filters
 from memman.store.sqlite import vectors
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.store import SqliteStore, open_store
 from memman.upkeep import backfill
 from memman.upkeep.backfill import AT_ONCE, catch_up
 from memman.upkeep.idle import UPGRADING, idle
@@ -88,7 +88,7 @@ def seen(store):
 
 def test_a_memory_has_one_vector_the_new_or_the_old(tmp_path):
     """Part by part the new ones take the place of the old; what is added meanwhile has a new one at once."""
-    with closing(SqliteStore.open(str(tmp_path), "default")) as store:
+    with closing(open_store(str(tmp_path), "default")) as store:
         add(store, OLD, 10)
         assert caught_up(store, NEW, 4)
         assert seen(store) == {"table-v1": 6, "table-v2": 4}
@@ -105,7 +105,7 @@ def test_a_memory_has_one_vector_the_new_or_the_old(tmp_path):
 def test_two_versions_on_one_store_come_to_rest(tmp_path):
     """The older one makes vectors only of what it changes, the newer one those again, and then neither anything."""
     older, newer = Version(9), Version(10)
-    with closing(SqliteStore.open(str(tmp_path), "default")) as store:
+    with closing(open_store(str(tmp_path), "default")) as store:
         add(store, older, 5)
         add(store, older, 5, session=1)
         assert not caught_up(store, newer)
@@ -128,7 +128,7 @@ def test_two_versions_on_one_store_come_to_rest(tmp_path):
 
 def test_an_older_version_takes_a_store_back_by_hand(tmp_path):
     """Who goes back for good embeds all memories anew, and the older version's drains care for the store again."""
-    with closing(SqliteStore.open(str(tmp_path), "default")) as store:
+    with closing(open_store(str(tmp_path), "default")) as store:
         add(store, NEW, 5)
         assert not caught_up(store, OLD)
         assert seen(store) == {"table-v2": 5}
@@ -145,7 +145,7 @@ STEPS = st.lists(
 @given(steps=STEPS)
 def test_recall_is_never_blind(tmp_path_factory, steps):
     """Whatever happens in whatever order, by versions in turn, after each step every current memory is found."""
-    with closing(SqliteStore.open(str(tmp_path_factory.mktemp("store")), "default")) as store:
+    with closing(open_store(str(tmp_path_factory.mktemp("store")), "default")) as store:
         version = newest = 1
         add(store, Version(version))
         for step, n in steps:
@@ -174,8 +174,8 @@ LIVING = """
 import sys
 sys.path[:0] = sys.argv[2:]
 from tests.unit.upkeep.test_backfill import Version, add, caught_up, vectors
-from memman.store.sqlite.store import SqliteStore
-store = SqliteStore.open(sys.argv[1], "default")
+from memman.store.sqlite.store import SqliteStore, open_store
+store = open_store(sys.argv[1], "default")
 print("ready", flush=True)
 version = int([made.model for made in vectors.embedders(store.db)][-1].partition("-v")[2])
 while True:
@@ -193,7 +193,7 @@ while True:
 def test_a_kill_at_any_moment_loses_nothing(tmp_path):
     """A process that upgrades a store again and again is killed: what it leaves is all found, and goes on."""
     chance, mixed = random.Random(5), 0
-    with closing(SqliteStore.open(str(tmp_path), "default")) as store:
+    with closing(open_store(str(tmp_path), "default")) as store:
         add(store, OLD, 30)
     for kills in range(60):
         if kills >= 10 and mixed:
@@ -203,7 +203,7 @@ def test_a_kill_at_any_moment_loses_nothing(tmp_path):
             assert process.stdout.readline() == b"ready\n"
             time.sleep(chance.random() * 0.3)  # a kill at any moment, which no event tells
             process.kill()
-        with closing(SqliteStore.open(str(tmp_path), "default")) as store:
+        with closing(open_store(str(tmp_path), "default")) as store:
             counts = seen(store)
             assert sum(counts.values()) == store.reader.last()
             mixed += len(counts) > 1
@@ -212,7 +212,7 @@ def test_a_kill_at_any_moment_loses_nothing(tmp_path):
 
 def test_a_drain_works_in_parts_store_after_store(tmp_path):
     """One drain embeds AT_ONCE memories; the next go on, past a damaged store, until nothing is left."""
-    stores = {name: SqliteStore.open(str(tmp_path), name) for name in ("one", "two")}
+    stores = {name: open_store(str(tmp_path), name) for name in ("one", "two")}
     for store in stores.values():
         add(store, OLD, AT_ONCE * 3 // 4)
     (tmp_path / "data" / "damaged").mkdir()
@@ -220,7 +220,7 @@ def test_a_drain_works_in_parts_store_after_store(tmp_path):
     beats = []
 
     def opened(name):
-        return stores.get(name) or SqliteStore.open(str(tmp_path), name)
+        return stores.get(name) or open_store(str(tmp_path), name)
 
     for left in (True, False):
         done = catch_up(("damaged", "one", "two"), opened, [NEW], tick=lambda: beats.append(1))
@@ -233,7 +233,7 @@ def test_a_drain_works_in_parts_store_after_store(tmp_path):
 
 def test_what_a_withdrawn_provider_made_goes_and_what_others_made_stays(tmp_path):
     """Vectors of MiniLM are dropped; those of a provider that settings can name, and the judge's, are not touched."""
-    with closing(SqliteStore.open(str(tmp_path), "default")) as store:
+    with closing(open_store(str(tmp_path), "default")) as store:
         add(store, NEW, 5)
         remote, judged = Fingerprint("openai", "m", 8), Fingerprint(JUDGE, "j", 8)
         with store.unit() as unit:

@@ -3,8 +3,8 @@
 import pytest
 
 from memman.config.shown import session_name
-from memman.store.sqlite import shown
-from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite import sessions
+from memman.store.sqlite.store import open_store
 from tests.support.hook_calls import context
 
 QUESTION = "where do we deploy billing?"
@@ -79,8 +79,8 @@ def test_the_oldest_rows_go(deployed):
     lines = "".join(f"{n} default recall . s{n} {uid}:1\n" for n in range(1, 9))
     (deployed.data / "shown.log").write_text(lines)
     deployed.drain()
-    store = SqliteStore.open(str(deployed.data), "default")
-    shown.bound(store.db, 3)
+    store = open_store(str(deployed.data), "default")
+    sessions.bound(store.db, 3)
     store.close()
     assert deployed.store("SELECT session FROM shown ORDER BY at") == ["s6", "s7", "s8"]
     assert deployed.store("SELECT uses FROM memory") == [8]

@@ -1,22 +1,25 @@
-"""A store as it was just before one of its memories came in: for working out again what that memory links to."""
+"""Working out again what memories link to: a store as it was before each, and which rows have no edges yet."""
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import apsw
+
 from memman.model.vocabulary import HIDDEN
 from memman.store.filters import Filters
-from memman.store.sqlite.partition import Partition
 from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.vectors import Partition
+
+# Store setting: the rows that came without edges, as runs.
+_KEY = "unlinked"
 
 
 class _Earlier(Filters):
     """Admits what was current before row `memory` was recorded at `at` (Unix milliseconds)."""
 
-    __slots__ = ("at", "memory")
-
-    def __init__(self, memory: int, at: int) -> None:
-        super().__init__(history=True)
-        self.memory, self.at = memory, at
+    memory: int = 0
+    at: int = 0
 
     def conditions(self) -> list[tuple[str, Any]]:
         """Return (SQL over memory `m` with one placeholder, value) for each condition."""
@@ -32,7 +35,7 @@ class PastReader(SqliteReader):
         self.current = (
             f"m.id < {memory:d} AND m.status NOT IN {HIDDEN} AND (m.retired_at IS NULL OR m.retired_at >= {at:d})"
         )
-        self._filters = _Earlier(memory, at)
+        self._filters = _Earlier(history=True, memory=memory, at=at)
 
     def nearest(
         self,
@@ -52,3 +55,20 @@ class PastReader(SqliteReader):
     def partition(self, embedder: int) -> Partition:
         """Return the partition of `embedder`'s vectors, that of today."""
         return self.today.partition(embedder)
+
+
+def unlinked(db: apsw.Connection) -> list[tuple[int, int]]:
+    """Return the runs of rows, as (first, last), whose edges drains have yet to make."""
+    said = db.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).get
+    return [(first, last) for first, last in json.loads(said or "[]")]
+
+
+def mark(db: apsw.Connection, first: int, last: int, *, linked: bool) -> None:
+    """Note of a run of rows that drains have yet to make its edges, or that they have."""
+    before = unlinked(db)
+    parts = [part for low, high in before for part in ((low, min(high, first - 1)), (max(low, last + 1), high))]
+    left = sorted(
+        [(low, high) for low, high in parts if low <= high] + [(first, last)] * (not linked and first <= last)
+    )
+    if left != before:
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, json.dumps(left)))
