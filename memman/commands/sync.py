@@ -23,9 +23,8 @@ from memman.model.errors import BadConfig, CannotWrite, MemmanError, UsageError
 from memman.model.plural import counted
 from memman.store.reach import address
 from memman.store.sqlite import record_log
-from memman.sync.exchange import lagging
+from memman.sync.exchange import can_be_read, lagging
 from memman.sync.folder import Folder, Key, make
-from memman.sync.marks import can_be_read
 from memman.sync.turn import Done, failed, turn
 
 

@@ -29,7 +29,7 @@ from memman.store.sqlite import record_log
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
-from memman.sync import marks
+from memman.sync import exchange as marks
 from memman.sync.exchange import COMPARED, REACHED, Reach, Reading, Writing, lagging, take
 from memman.sync.folder import Folder, Key
 from memman.upkeep.backfill import fill
@@ -110,7 +110,7 @@ async def turn(
     reach("sync:reconciled", None)
     newest = record_log.newest(store.db)  # what comes from here on the next round writes
     done.said = Writing(store, name, folder, key, reach, trusting=checked == last.get("checked")).all(before)
-    marks.exchange(data, folder, record_log.host(store.db), key)
+    marks.exchange_purged(data, folder, record_log.host(store.db), key)
     reach("sync:said", None)
     done.lagging, done.lost = lagging(store.db, folder), len(record_log.lost(store.db))
     if done.taken:

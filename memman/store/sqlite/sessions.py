@@ -80,15 +80,10 @@ def count(db: apsw.Connection, showings: Iterable[Showing]) -> None:
     db.executemany("UPDATE memory SET uses = uses + 1 WHERE id = ?", used)
 
 
-def beyond(db: apsw.Connection, most: int = MOST_ROWS) -> bool:
-    """Whether there are more rows than are kept."""
-    return bool(db.execute("SELECT count(*) FROM shown").get > most)
-
-
-def bound(db: apsw.Connection, most: int = MOST_ROWS) -> None:
+def bound(db: apsw.Connection) -> None:
     """Keep the newest rows."""
-    if beyond(db, most):
-        db.execute(_BOUND, (most,))
+    if db.execute("SELECT count(*) FROM shown").get > MOST_ROWS:
+        db.execute(_BOUND, (MOST_ROWS,))
 
 
 def of_memory(db: apsw.Connection, memory: int) -> list[dict[str, Any]]:

@@ -15,9 +15,7 @@ from memman.store.sqlite import rules, sessions
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate
 from memman.store.sqlite.unit import SqliteUnit
-from memman.store.sqlite.vectors import Grain, centres, divide, due
-
-_GRAIN = Grain()
+from memman.store.sqlite.vectors import centres, divide, due
 
 
 class SqliteStore:
@@ -47,26 +45,21 @@ class SqliteStore:
         """Return the cell of the partition that `vector` belongs to."""
         return self.reader.partition(embedder).cell(vector)
 
-    def maintain(self, grain: Grain = _GRAIN) -> None:
+    def maintain(self) -> None:
         """Divide what has outgrown its partition, bound what was shown, and let SQLite refresh its statistics."""
         with TranslatedErrors(self.path):
             embedders: list[Any] = self.db.execute("SELECT id FROM embedder").fetchall()
             for (embedder,) in embedders:
-                if due(self.db, embedder, grain):
-                    self._divide(embedder, grain)
-            if sessions.beyond(self.db):
-                with self.transaction():
-                    sessions.bound(self.db)
+                if due(self.db, embedder):
+                    centroids = centres(self.db, embedder)
+                    with self.transaction():
+                        divide(self.db, embedder, centroids)
+                    self.reader.forget_partitions()
+            with self.transaction():
+                sessions.bound(self.db)
             self.db.execute("PRAGMA optimize")
             with suppress(apsw.FullError, apsw.BusyError):  # the next drain tries again
                 add_checksums(self.db)
-
-    def _divide(self, embedder: int, grain: Grain) -> None:
-        centroids = centres(self.db, embedder, grain)
-        with self.transaction():
-            if due(self.db, embedder, grain):  # no other machine has come first
-                divide(self.db, embedder, centroids)
-        self.reader.forget_partitions()
 
     def count_shown(self, showings: Sequence[Showing]) -> None:
         """Add what was shown of this store."""

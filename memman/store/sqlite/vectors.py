@@ -5,7 +5,6 @@ A large store's vectors are parted by spherical k-means over a sample, so that s
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -30,6 +29,8 @@ _OTHERS = (
 )
 # So many of the cells around a vector are searched.
 PROBES = 5
+# Below so many vectors a store is one cell, scanned in less than a millisecond; above, so many rows make a cell.
+LEAST, ROWS = 4_000, 200
 # The partition is made afresh when the store has grown by this factor.
 GROWTH = 3
 _SAMPLE = 16_000
@@ -163,14 +164,6 @@ def _drop_code(db: apsw.Connection, embedder: int, memory: int) -> None:
     db.execute(sql, (embedder, memory, HIDDEN_CELL))
 
 
-@dataclass(frozen=True, slots=True)
-class Grain:
-    """Below `least` vectors a store is one cell, scanned in less than a millisecond; above, `rows` make a cell."""
-
-    least: int = 4_000
-    rows: int = 200
-
-
 class Partition:
     """The centroids of one embedder's cells: float32, shape (cells, dimension), unit rows."""
 
@@ -195,18 +188,18 @@ class Partition:
         return sorted(np.argpartition(-scores, PROBES)[:PROBES].tolist())
 
 
-def due(db: apsw.Connection, embedder: int, grain: Grain) -> bool:
+def due(db: apsw.Connection, embedder: int) -> bool:
     """Whether the store has outgrown its partition."""
     cells = int(db.execute("SELECT count(*) FROM cell WHERE embedder = ?", (embedder,)).get)
-    limit = max(grain.least, GROWTH * cells * grain.rows)
+    limit = max(LEAST, GROWTH * cells * ROWS)
     # The newest row is one look-up and no lower than the count, which reads the whole table.
     newest = db.execute("SELECT max(memory) FROM vector WHERE embedder = ?", (embedder,)).get or 0
     return newest >= limit and _rows(db, embedder) >= limit
 
 
-def centres(db: apsw.Connection, embedder: int, grain: Grain) -> Matrix:
+def centres(db: apsw.Connection, embedder: int) -> Matrix:
     """Work out the centroids of as many cells as the vectors of `embedder` fill."""
-    return _centroids(_sample(db, embedder), math.ceil(_rows(db, embedder) / grain.rows))
+    return _centroids(_sample(db, embedder), math.ceil(_rows(db, embedder) / ROWS))
 
 
 def divide(db: apsw.Connection, embedder: int, centroids: Matrix) -> None:

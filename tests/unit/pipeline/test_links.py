@@ -13,7 +13,6 @@ from memman.model.uid import memory_uid
 from memman.pipeline.commit import commit
 from memman.pipeline.link import link, rarity
 from memman.pipeline.plan import Plan
-from memman.store.sqlite.vectors import Grain
 
 MINUTE = 60_000
 SUBJECTS = ("The nightly backup", "The billing service", "Our search index", "The mobile client", "The cache layer")
@@ -166,7 +165,8 @@ def steps_of_one_link(folder, memories):
                 names = [(f"host{n % 7}", f"ticket{n % 11}", "memman") for n in range(first, first + batch)]
                 facts = [Fact(sentence(first + k), entities=name) for k, name in enumerate(names)]
                 await stored(store, tools, first, facts, first * MINUTE, agent="a", session=str(first % 5))
-                store.maintain(Grain(least=150, rows=10))
+                with mock.patch.multiple("memman.store.sqlite.vectors", LEAST=150, ROWS=10):
+                    store.maintain()
             facts = [Fact(sentence(7 * n), entities=("host3", "ticket5", "memman")) for n in range(20)]
             # A drain reads the partition once; what counts is what each note costs.
             await planned(tools, 10**6, facts)
@@ -200,7 +200,8 @@ def test_a_divided_store_finds_what_a_whole_one_finds(tmp_path):
             number = store.reader.embedder_id(tools.local.fingerprint)
             queries = (await tools.local.embed(texts[::20])).vectors
             before = [nearest(store, number, row) for row in queries]
-            store.maintain(Grain(least=100, rows=20))
+            with mock.patch.multiple("memman.store.sqlite.vectors", LEAST=100, ROWS=20):
+                store.maintain()
             after = [nearest(store, number, row) for row in queries]
             strays = "SELECT count(*) FROM code c JOIN vector v USING (embedder, memory) WHERE c.cell <> v.cell"
             cells = store.db.execute("SELECT count(*) FROM cell").get

@@ -1,6 +1,7 @@
 """What recall searches of a large store, against what a search of all of it finds; with the limits brought low."""
 
 import itertools
+from unittest import mock
 
 import apsw
 import pytest
@@ -15,7 +16,6 @@ from memman.recall.candidates import counts, sparing, worded
 from memman.recall.query import Query
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
-from memman.store.sqlite.vectors import Grain
 
 ANY = Filters()
 SERVICES = [f"{a}-{b}" for a, b in itertools.product(
@@ -44,7 +44,8 @@ def _store(tmp_path_factory):
             scope = Scope("shop") if n % 60 == 7 else EVERYWHERE
             row = unit.add(Draft(memory_uid(note, 0), note, fact, "user", f"agent:{n // 10}", at, (), scope), at)
             index(unit, local, store.cell, [row])
-    store.maintain(Grain(least=100, rows=12))
+    with mock.patch.multiple("memman.store.sqlite.vectors", LEAST=100, ROWS=12):
+        store.maintain()
     yield store
     store.close()
 

@@ -73,14 +73,15 @@ def test_torn_lines(deployed, line):
     assert deployed.store("SELECT tokens FROM shown WHERE way = 'prompt'") == [0]
 
 
-def test_the_oldest_rows_go(deployed):
+def test_the_oldest_rows_go(deployed, monkeypatch):
     """Beyond the bound the newest rows are kept."""
     uid = deployed.store("SELECT uid FROM memory")[0]
     lines = "".join(f"{n} default recall . s{n} {uid}:1\n" for n in range(1, 9))
     (deployed.data / "shown.log").write_text(lines)
     deployed.drain()
     store = open_store(str(deployed.data), "default")
-    sessions.bound(store.db, 3)
+    monkeypatch.setattr(sessions, "MOST_ROWS", 3)
+    sessions.bound(store.db)
     store.close()
     assert deployed.store("SELECT session FROM shown ORDER BY at") == ["s6", "s7", "s8"]
     assert deployed.store("SELECT uses FROM memory") == [8]
