@@ -29,8 +29,7 @@ from memman.store.sqlite import record_log
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
-from memman.sync import exchange as marks
-from memman.sync.exchange import COMPARED, REACHED, Reach, Reading, Writing, lagging, take
+from memman.sync.exchange import COMPARED, REACHED, Reach, Reading, Writing, exchange_purged, lagging, take
 from memman.sync.folder import Folder, Key
 from memman.upkeep.backfill import fill
 from memman.upkeep.idle import UPGRADING
@@ -110,7 +109,7 @@ async def turn(
     reach("sync:reconciled", None)
     newest = record_log.newest(store.db)  # what comes from here on the next round writes
     done.said = Writing(store, name, folder, key, reach, trusting=checked == last.get("checked")).all(before)
-    marks.exchange_purged(data, folder, record_log.host(store.db), key)
+    exchange_purged(data, folder, record_log.host(store.db), key)
     reach("sync:said", None)
     done.lagging, done.lost = lagging(store.db, folder), len(record_log.lost(store.db))
     if done.taken:
@@ -251,7 +250,7 @@ async def turn_by_server(
     """Make a round of a store that is on a server; return how many records came. Raises as `exchange` does."""
     from memman.store.postgres.exchange import push
 
-    came = exchanged(store, data, name, server, compare=tools.judge is not None)
+    came = exchanged(store, data, name, server, compare=True)
     before = record_log.newest(store.db)
     await reconcile(store, tools, stopping, AT_ONCE)
     if record_log.newest(store.db) > before or came:

@@ -2,6 +2,7 @@ import asyncio
 import math
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from unittest import mock
 
 import apsw
 import pytest
