@@ -23,7 +23,6 @@ FILE = ".memmanignore"
 KEY = "MEMMAN_IGNORE"
 # What a pattern of git's, a shell's or another encoding's has, or another kind of list, and none of ours.
 _FOREIGN_START, _FOREIGN = ("!", "'", "%", "-", "^", "~"), frozenset('[]{}\\,;:|<>"`$\ufffd')
-_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def ignored(data: str, folder: str) -> str:
@@ -106,7 +105,7 @@ def _ours(path: str) -> bool:
 def _patterns(path: str, root: str) -> "Iterator[tuple[str, str, str]]":
     """Yield the lines of a list that say something; of a link that leads nowhere one that nobody understands."""
     broken = os.path.islink(path) and not os.path.exists(path)
-    for line in split_lines("! a link that leads nowhere" if broken else _text(path)):
+    for line in split_lines("! a link that leads nowhere" if broken else read_file(path).removeprefix("\ufeff")):
         if (text := line.strip()) and text[0] != "#":
             yield path, root, _home(text)
 
@@ -114,16 +113,6 @@ def _patterns(path: str, root: str) -> "Iterator[tuple[str, str, str]]":
 def _home(pattern: str) -> str:
     """Return a pattern with the home folder in the place of a ~ before it."""
     return os.path.normpath(os.path.expanduser(pattern)) if pattern[0] == "~" else pattern
-
-
-def _text(path: str) -> str:
-    """Return what a list says, '' where there is none. Raises OSError or CannotWrite."""
-    said = read_file(path)
-    if said.startswith("\ufffd\ufffd"):  # the two bytes that UTF-16 begins with
-        with open(path, "rb") as file:
-            if (raw := file.read()).startswith(_BOMS):
-                said = raw.decode("utf-16", "replace")
-    return said.removeprefix("\ufeff")
 
 
 def _cut(line: str) -> str:
