@@ -129,7 +129,7 @@ def _parts(place: Place) -> Iterable[_Part]:
     """Yield what there is to know, the most binding first; nothing twice."""
     here = standing()
     yield _Part("Rules", _RULES, [f"- {clean(one['text'], _LONGEST)}" for one in ruling(place.data, place.name, here)])
-    kinds, _ = held(place.data, place.name, here)
+    kinds = held(place.data, place.name, here)[0]
     wishes, *others = kinds or [[]]
     yield _Part("How the work is to be done", _WISHES, [_line(hit) for hit in wishes])
     told = {hit.row.uid for hit in wishes}

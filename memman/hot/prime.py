@@ -102,7 +102,7 @@ def block(
     ruled = _ruled(data, store, here, room * RULES // 100)
     if ruled:
         text += "\n" + framed(_RULES_HEAD, ruled, RULES_TAG)
-    kinds, left, topics = _known(data, store, here, session)
+    kinds, left, topics = standing(data, store, here, session)
     if left:
         more = "".join(f", {name} {n}" for name, n in zip(("replaced", "in review"), left[1:], strict=True) if n)
         text += f"\nkept last time: {left[0]}{more} ({program} log --session last)\n"
@@ -237,19 +237,12 @@ def _ruled(data: str, store: str, here: "Here", room: int) -> list[str]:
 
 def standing(
     data: str, store: str, here: "Here", session: str = ""
-) -> tuple[list[list[Hit]], tuple[int, int, int] | None]:
+) -> tuple[list[list[Hit]], tuple[int, int, int] | None, list[str]]:
     """Return what holds here: the user's wishes, how things are, what only an agent says, and what is uncertain.
 
     What a person protected comes first, then of wishes what holds everywhere. Behind that, how many memories the last
-    session here left and replaced, and left in review, if no `session` was told that before.
+    session here left and replaced, and left in review, if no `session` was told that before; and the names of topics.
     """
-    return _known(data, store, here, session)[:2]
-
-
-def _known(
-    data: str, store: str, here: "Here", session: str
-) -> tuple[list[list[Hit]], tuple[int, int, int] | None, list[str]]:
-    """Return what holds here, what the last session left, and the names of topics."""
     path = store_path(data, store)
     with TranslatedErrors(path):
         reader = SqliteReader.open(path)

@@ -117,7 +117,7 @@ def start(place: Place, _: Values) -> View:
     """Show what the next session here starts with, word for word."""
     here = standing()
     text, shown = block(place.data, place.name, here, prompted=True)
-    kinds, _left = held(place.data, place.name, here)
+    kinds = held(place.data, place.name, here)[0]
     out = [
         {"uid": hit.row.uid, "text": hit.row.text}
         for hit in {hit.row.uid: hit for hits in kinds for hit in hits}.values()
