@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 
 from memman.config.drain_by_write import LOCK, launch, lock_path, wanted
-from memman.config.filesystem import ensure_safe_folder
 from memman.config.lockfile import taken
+from memman.config.places import ensure_safe_folder
 from memman.config.schedule import silence
 from memman.model.errors import Busy
 from memman.sqlite import TranslatedErrors

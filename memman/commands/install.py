@@ -17,10 +17,9 @@ from memman.commands.printing import complain, printed, text
 from memman.commands.verb import json_option, verb
 from memman.config.command import command
 from memman.config.env import NETWORK, Settings, change_all, shell_only
-from memman.config.filesystem import check
 from memman.config.keys import KEYS
 from memman.config.launcher import forget_others, in_cache, kept_path, launcher_path, lay, stay
-from memman.config.places import data_dir, make_private
+from memman.config.places import data_dir, make_private, refuse_shared
 from memman.config.providers import AGENTS, AUTO, LLMS
 from memman.config.stores import names
 from memman.hot.prime import knows
@@ -105,7 +104,7 @@ def install(
     """
     data, targets = data_dir(), chosen(names)
     work = Work(data, as_json=as_json)
-    check(data)
+    refuse_shared(data)
     if not dry_run:
         stay(data)
     elif in_cache(sys.prefix):

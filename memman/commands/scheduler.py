@@ -13,9 +13,8 @@ from memman.commands.person import confirm
 from memman.commands.printing import Progress, ago, bar, complain, lines, pairs, printed, short, table, text, when
 from memman.commands.verb import Group, json_option, said_store, store_option
 from memman.config.drain_by_write import DEADLINE, ask, lock_path
-from memman.config.filesystem import ensure_safe_folder
 from memman.config.lockfile import FOREVER, held
-from memman.config.places import data_dir
+from memman.config.places import data_dir, ensure_safe_folder
 from memman.config.schedule import beat, refuse_stopped
 from memman.model.errors import UsageError
 from memman.model.plural import counted

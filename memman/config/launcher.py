@@ -15,8 +15,7 @@ from itertools import accumulate
 from typing import NamedTuple, NoReturn
 
 import memman
-from memman.config.filesystem import ensure_safe_folder
-from memman.config.places import FOLDER_MODE, make_folder, read_file, split_lines, write_file
+from memman.config.places import FOLDER_MODE, ensure_safe_folder, make_folder, read_file, split_lines, write_file
 from memman.model.errors import CannotWrite
 
 _PATIENCE = 10.0  # seconds for an interpreter to answer

@@ -1,4 +1,4 @@
-"""Paths below the data folder, and folders and files made private from the start. Safe on the hot path."""
+"""Paths below the data folder, where it may lie, and folders and files made private from the start. Hot."""
 
 import os
 from errno import EINVAL, EPERM, EROFS
@@ -17,6 +17,10 @@ LOG_FILES = 3
 HITS_BYTES = 65_536
 # Links that are followed one after another, as on Linux.
 _MOST_LINKS = 40
+# Kinds that several kernels may write to at once; and of FUSE those that only lay something over a local disk.
+SHARED = frozenset("""9p acfs afs beegfs ceph cifs coda davfs drvfs fakeowner fuse gfs gfs2 glusterfs gpfs lustre ncpfs
+nfs nfs4 ocfs2 orangefs osxfs panfs prl_fs pvfs2 smb2 smb3 smbfs vboxsf virtiofs vmhgfs wslfs""".split())  # fmt: skip
+LAYERS = frozenset(f"fuse.{name}" for name in "cryfs encfs ext2 fuse-overlayfs gocryptfs ntfs ntfs-3g securefs".split())
 _still = ""
 
 
@@ -223,6 +227,51 @@ def make_private(folder: str) -> None:
             os.chmod(folder, info.st_mode & FOLDER_MODE)
     except OSError:  # doctor says whose it is
         return
+
+
+def ensure_safe_folder(data: str) -> None:
+    """Make the folder private at its first use, whose file `owner` names the device found safe. Raises UnsafePlace."""
+    device, owner = f"{os.stat(data).st_dev}\n" if os.path.isdir(data) else "", data + "/owner"
+    if device and text_at(owner) == device:
+        return
+    refuse_shared(data)
+    try:
+        if device:
+            if not os.path.exists(owner):
+                make_private(data)
+            put_file(owner, device)
+    except OSError:  # whoever may not write here is told so by what it came to write
+        return
+
+
+def refuse_shared(data: str, path: str = "", mounts: str = "/proc/self/mounts") -> None:
+    """Raise UnsafePlace where `path`, or the data folder, lies on a shared file system and no setting allows that.
+
+    SQLite's log is not safe over a network, nor where two kernels share a file system.
+    """
+    path = path or queue_path(data)
+    kind = file_system(path, mounts)
+    if shared(kind) and setting(data, "MEMMAN_UNSAFE_FOLDER") != "allow":
+        from memman.model.errors import UnsafePlace
+
+        why = "SQLite databases get damaged there: set MEMMAN_DATA_DIR to a folder on a local disk"
+        raise UnsafePlace(f"{path} lies on {kind}: {why}, or `memman config set unsafe_folder allow`")
+
+
+def shared(kind: str) -> bool:
+    """Whether several kernels may write to a file system of this kind."""
+    return kind in SHARED or (kind.startswith("fuse.") and kind not in LAYERS)
+
+
+def file_system(path: str, mounts: str = "/proc/self/mounts") -> str:
+    """Name the file system that holds `path`, '' where the system does not say."""
+    path, best, kind = os.path.realpath(path) + "/", "", ""
+    for line in text_at(mounts).split("\n"):
+        _, point, named, *_ = (*line.split(" "), "", "", "")
+        folder = point.replace("\\040", " ").rstrip("/") + "/"
+        if named and path.startswith(folder) and len(folder) >= len(best):
+            best, kind = folder, named
+    return kind
 
 
 def fsync_folder(folder: str) -> None:

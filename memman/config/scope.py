@@ -162,8 +162,8 @@ def known(data: str, repository: Repository, *, alone: bool = False, keep: bool 
 
 def write(data: str, *folders: Folder) -> None:
     """Keep what is known of folders. Raises OSError, UnsafePlace and CannotWrite."""
-    from memman.config.filesystem import ensure_safe_folder
     from memman.config.lockfile import acquired
+    from memman.config.places import ensure_safe_folder
 
     path, new = data + "/repositories", {one.place: one.line for one in folders}
     ensure_safe_folder(data)

@@ -7,12 +7,11 @@ import stat
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from memman.config import filesystem
 from memman.config.env import unknown
 from memman.config.ignore import misread
 from memman.config.keys import KEYS
 from memman.config.launcher import kept_path
-from memman.config.places import queue_path, store_path
+from memman.config.places import file_system, queue_path, shared, store_path
 from memman.doctor.finding import Context, Finding, fail, shell, sound, warn
 
 _MOVE = "move the folder to a local disk and set MEMMAN_DATA_DIR; `memman sync` shares memories between machines"
@@ -44,7 +43,7 @@ def folder(context: Context) -> Iterator[Finding]:
     else:
         places = [queue_path(data), *(store_path(data, name) for name in context.stores)]
         faults = chain(_unsafe(context, places), _open(data), _full(data), _settings(context))
-        kind = filesystem.file_system(data)
+        kind = file_system(data)
         yield from sound(faults, data + (f" on {kind}" if kind else ""))
 
 
@@ -59,7 +58,7 @@ def _unsafe(context: Context, places: Iterable[str]) -> Iterator[Finding]:
     """Find file systems and services that damage a database; a warning where the settings allow them."""
     data, grave = context.data, warn if context.settings["MEMMAN_UNSAFE_FOLDER"] == "allow" else fail
     for path in places:
-        if filesystem.shared(kind := filesystem.file_system(path)):
+        if shared(kind := file_system(path)):
             yield grave(f"{path} lies on {kind}, where SQLite databases get damaged", hint=_MOVE)
     if service := _copied(os.path.realpath(data)):
         says = f"{data} lies in a folder of {service}, which copies a database while it is written: it gets damaged"

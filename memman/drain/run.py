@@ -13,9 +13,8 @@ from secrets import token_hex
 
 from memman.clock import now_ms
 from memman.config.env import Settings
-from memman.config.filesystem import ensure_safe_folder
 from memman.config.lockfile import FOREVER
-from memman.config.places import data_dir, store_path
+from memman.config.places import data_dir, ensure_safe_folder, store_path
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
 from memman.config.shown import session_ended
 from memman.drain.failpoint import reach

@@ -208,7 +208,7 @@ def _arrive(data: str, row: "Row") -> str:
 
     A hook that is ended before the row is queued has not lost it.
     """
-    from memman.config.filesystem import ensure_safe_folder
+    from memman.config.places import ensure_safe_folder
 
     ensure_safe_folder(data)
     path = f"{arrivals_path(data)}/{row['uid']}"

@@ -1,8 +1,7 @@
 """Append notes: the whole write side of the agent's turn. Safe on the hot path."""
 
 from memman.config.drain_by_write import ask
-from memman.config.filesystem import ensure_safe_folder
-from memman.config.places import queue_path
+from memman.config.places import ensure_safe_folder, queue_path
 from memman.queue.entry import entry
 from memman.queue.schema import open_queue
 from memman.sqlite import Transaction, TranslatedErrors

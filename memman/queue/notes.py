@@ -7,8 +7,7 @@ from typing import Any
 import apsw
 
 from memman.clock import now_ms
-from memman.config.filesystem import ensure_safe_folder
-from memman.config.places import queue_path
+from memman.config.places import ensure_safe_folder, queue_path
 from memman.config.shown import session_ended
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance

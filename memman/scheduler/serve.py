@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Self
 
 from memman.config.drain_by_write import SERVE_LOCK
-from memman.config.filesystem import ensure_safe_folder
 from memman.config.launcher import program
+from memman.config.places import ensure_safe_folder
 from memman.config.schedule import SERVE, Schedule, bell_path, silence
 from memman.locks import alone
 from memman.model.errors import MemmanError

@@ -10,13 +10,13 @@ import subprocess
 
 import pytest
 
-from memman.config import filesystem
-from memman.config.filesystem import file_system, refuse_shared, shared
+from memman.config import places
+from memman.config.places import file_system, refuse_shared, shared
 from memman.model.errors import UnsafePlace
 
 REFUSED = UnsafePlace.exit_code
 FUSED = ("fuse.sshfs", "fuse.gvfsd-fuse", "fuse.rclone", "fuse.vmhgfs-fuse", "fuse.glusterfs", "fuse.s3fs", "fuse")
-LOCAL = ("ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "f2fs", "fuseblk", "ecryptfs", *sorted(filesystem.LAYERS))
+LOCAL = ("ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "f2fs", "fuseblk", "ecryptfs", *sorted(places.LAYERS))
 KINDS = ("nfs4", "cifs", "9p", "fuse.sshfs", "virtiofs")
 WRITERS = {
     "remember": ("remember", "The heron nests by the river."),
@@ -64,14 +64,14 @@ def test_every_kind_of_shared_file_system_is_refused(box, tmp_path, kept):
     """Of each kind that a mount table may name, what several kernels may write to is refused, and a disk is not."""
     shown = tmp_path / "table"
     turned = []
-    for kind in (*sorted(filesystem.SHARED), *FUSED, *LOCAL):
+    for kind in (*sorted(places.SHARED), *FUSED, *LOCAL):
         shown.write_text(table(box, kind))
         assert file_system(str(box.data / "queue.db"), str(shown)) == kind
         try:
             refuse_shared(str(box.data), str(box.data / "queue.db"), str(shown))
         except UnsafePlace:
             turned.append(kind)
-    assert turned == [*sorted(filesystem.SHARED), *FUSED]
+    assert turned == [*sorted(places.SHARED), *FUSED]
     assert not any(map(shared, LOCAL))
     kept(f"{len(turned)} kinds of shared file system refused, {len(LOCAL)} of local disks accepted")
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import apsw
 
-from memman.config.filesystem import ensure_safe_folder, refuse_shared
-from memman.config.places import store_path
+from memman.config.places import ensure_safe_folder, refuse_shared, store_path
 from memman.config.shown import Showing
 from memman.embed import Vectors
 from memman.sqlite import Transaction, TranslatedErrors, add_checksums, close, open_writer

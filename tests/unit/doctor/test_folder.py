@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memman.config.filesystem import file_system, shared
+from memman.config.places import file_system, shared
 from tests.unit.doctor.looking import found
 
 

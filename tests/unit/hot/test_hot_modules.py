@@ -25,7 +25,7 @@ COMMON = frozenset(
 )
 REMEMBER = COMMON | frozenset(
     """
-    memman.config.drain_by_write memman.config.filesystem memman.config.ignore memman.config.lockfile
+    memman.config.drain_by_write memman.config.ignore memman.config.lockfile
     memman.hot.provenance memman.hot.remember
     memman.secrets
     memman.model.uid memman.queue memman.queue.append memman.queue.entry memman.queue.schema
