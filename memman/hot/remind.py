@@ -199,7 +199,7 @@ yesterday yet
 GENERIC = frozenset(map(stem, _SAID_ANYWHERE))
 
 # The cosine that is enough by itself; and, with a telling word, the cosine with WORDS times the share of the prompt's
-# words. Of a note without a vector that share alone.
+# words. Of a note without a vector that share alone. Measured by `python -m bench.unasked`.
 NEAR, EVIDENCE, WORDS, NOTE = 0.42, 0.38, 0.3, 0.5
 # Beside a hit that is much better, one tells nothing new.
 RELATIVE = 0.5
