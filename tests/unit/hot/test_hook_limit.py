@@ -18,8 +18,7 @@ STALLS = {
 # The kernel itself is asked whether the second has begun in which a hook may keep a turn waiting.
 ARMED = """
 from signal import ITIMER_REAL, getitimer
-from memman.hot.hook import Output, limit
-from memman.hot.hook import Progress
+from memman.hot.hook import Output, Progress, limit
 output = Output('{}')
 limit(output, Progress(''))
 assert 0 < getitimer(ITIMER_REAL)[0] <= 1
