@@ -104,8 +104,8 @@ def explained(error: "MemmanError") -> str:
     """Return what to say of an error: that an agent's sandbox keeps its commands from writing, where that is why."""
     from memman.model.errors import CannotWrite
 
-    who, data = agent(), data_dir()
-    if not (who and isinstance(error, CannotWrite) and _denied(error.__cause__) and _own(data)):
+    who = agent()
+    if not (who and isinstance(error, CannotWrite) and _denied(error.__cause__) and _own(data := data_dir())):
         return str(error)
     allows = "; `memman install --allow-sandbox`, run by the user, allows it" if who == "codex" else ""
     return f"the sandbox of {who} does not let its commands write to {data}: nothing was written{allows}"
