@@ -182,10 +182,6 @@ def schedule(every: str | None = None, keep: int | None = None) -> dict[str, str
 _NAMED = 20
 
 
-def _names(uids: tuple[str, ...]) -> str:
-    return ", ".join(uids[:_NAMED]) + (" and others" if len(uids) > _NAMED else "")
-
-
 def _ask_to_repair(place: Place, *, queue: bool) -> None:
     confirm(f"Rebuild {'the queue' if queue else f'store {place.name!r}'} from what is still sound?")
 
@@ -202,7 +198,8 @@ def repaired(done: "Repaired") -> Iterator[str]:
         there = f"{done.replaced} came from the last backup, {done.damaged - done.replaced} are lost"
         yield f"{counted(done.damaged, 'record')} of the log could not be read: {there}"
     if done.lost:
-        yield f"lost {len(done.lost)}: {_names(done.lost)}"
+        more = " and others" if len(done.lost) > _NAMED else ""
+        yield f"lost {len(done.lost)}: {', '.join(done.lost[:_NAMED])}{more}"
     if done.lost or done.damaged > done.replaced or not done.kept:
         yield "`memman backup list` shows the backups that may have the rest"
     if not queue:

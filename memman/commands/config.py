@@ -34,10 +34,6 @@ def config() -> None:
     """Read and change the configuration."""
 
 
-def _outward(name: str, value: str) -> str:
-    return f"{name} to {abbreviated(value) if KEYS[name].secret else value}"
-
-
 def _print_change(done: dict[str, Any]) -> None:
     for name in done["keys"]:
         text(f"{done['did']} {name}" + (f" for store {done['store']!r}" if done["store"] else ""))
@@ -64,8 +60,10 @@ def set_verb(place: Place, pairs: Sequence[str]) -> dict[str, Any]:
         from memman.store.postgres.server import parsed
 
         parsed(said[_SHARED])
-    if outward := [_outward(name, value) for name, value in said.items() if KEYS[name].outward(value)]:
-        confirm(f"Set {', '.join(outward)}?")
+    outward = {name: value for name, value in said.items() if KEYS[name].outward(value)}
+    if outward:
+        to = [f"{name} to {abbreviated(value) if KEYS[name].secret else value}" for name, value in outward.items()]
+        confirm(f"Set {', '.join(to)}?")
     return {"did": "set", "keys": list(said), "store": store} | _changed(place.data, said, store)
 
 
@@ -91,12 +89,13 @@ def unset(place: Place, key: str) -> dict[str, Any]:
 
 def _changed(data: str, said: Mapping[str, str | None], store: str) -> dict[str, Any]:
     """Change settings, and remove those that were for the provider before; return these, if any, as `unset`."""
-    from memman.providers.chosen import outdated
+    from memman.providers.chosen import outdated, unpriced
 
     before = Settings(own(data, store)) if store else Settings.read(data)
     gone = outdated(before, said)
     change_all(data, {**dict.fromkeys(gone), **said}, store)
-    _say_unpriced(data, store)
+    for trouble in unpriced(Settings.load(data, store) if store else Settings.read(data)).values():
+        complain(trouble)
     return {"unset": gone} if gone else {}
 
 
@@ -114,13 +113,6 @@ def show(place: Place, key: str | None = None) -> dict[str, dict[str, Any]]:
     keys = {known(key).name: known(key)} if key else KEYS
     values = {name: abbreviated(settings[name]) if one.secret else settings[name] for name, one in keys.items()}
     return {name: {"value": value, "set": name in settings.said} for name, value in values.items()}
-
-
-def _say_unpriced(data: str, store: str) -> None:
-    from memman.providers.chosen import unpriced
-
-    for trouble in unpriced(Settings.load(data, store) if store else Settings.read(data)).values():
-        complain(trouble)
 
 
 def _said(pairs: Sequence[str]) -> dict[str, str]:

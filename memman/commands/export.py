@@ -45,9 +45,11 @@ def export(place: Place, path: str | None = None) -> None:
             sys.stdout.write(line)
     else:
         saved(place, path)
-        if os.path.isfile(path):
-            text(f"{counted(held(place), 'memory')} exported to {path}")
-    if count := waiting(place):
+    with looking(place) as (catalogue, queue):
+        held, count = sum(catalogue.tally("status").values()), len(queue.of(place.name))
+    if path and os.path.isfile(path):
+        text(f"{counted(held, 'memory')} exported to {path}")
+    if count:
         complain(f"{counted(count, 'note')} still in the queue, not exported: `memman scheduler drain` stores them")
 
 
@@ -75,34 +77,9 @@ def saved(place: Place, path: str) -> None:
         raise CannotWrite(f"{path} could not be written ({why})") from error
 
 
-def held(place: Place) -> int:
-    """Count the memories of a store, whatever became of them."""
-    with reading(place) as catalogue:
-        return sum(catalogue.tally("status").values())
-
-
-def waiting(place: Place) -> int:
-    """Count the notes that are no memories yet, and in no export."""
-    with looking(place) as (_, queue):
-        return len(queue.of(place.name))
-
-
 _WHOSE = "Are these your own words, to be trusted as yours? Answer no for a file that others wrote, too."
 # Texts that a preview shows, and repositories that are not known here.
 _SAMPLES, _NAMED = 3, 5
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a person asks of an import.
-
-    `form` is the format, '' for the one that is recognised, `mine` whether the words are their own, `scope` what they
-    hold for.
-    """
-
-    form: str = ""
-    mine: bool = False
-    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +132,10 @@ def import_(
     What a store has already is left as it is, so that a second import adds nothing. An export of memman is restored as
     it was, and what was purged there is purged here; anything else is queued as notes.
     """
-    wanted = Wanted(form or "", mine, scope or "")
-    was = read(place, path, wanted)
+    was = read(place, path, form or "", scope or "", mine=mine)
     told = list(_preview_lines(was.preview))
     if was.preview.asks and not dry_run and choose(_WHOSE, {"y": "yes", "n": "no"}, told) == "yes":
-        wanted = replace(wanted, mine=True)
-        was = read(place, path, wanted)
+        was = read(place, path, form or "", scope or "", mine=True)
         told = list(_preview_lines(was.preview))
     count = 0
     if not dry_run and was.preview.count:
@@ -192,25 +167,24 @@ def _preview_lines(preview: Preview) -> Iterator[str]:
     if preview.asks:
         yield "  not trusted as your own words: with --mine they are"
     yield from preview.nowhere
-    yield from _not_carried(preview)
+    yield from (f"left out, {name}: {count}" for name, count in preview.left.items() if count)
+    yield from (f"not carried: {said}" for said in preview.lacks)
     yield from (f"for example: {said}" for said in preview.samples)
 
 
-def _not_carried(preview: Preview) -> Iterator[str]:
-    """Say what does not come in, and why."""
-    yield from (f"left out, {name}: {count}" for name, count in preview.left.items() if count)
-    yield from (f"not carried: {said}" for said in preview.lacks)
+def read(place: Place, path: str, form: str = "", scope: str = "", *, mine: bool = False) -> Reading:
+    """Read what is to be imported, and say what would become of it.
 
-
-def read(place: Place, path: str, wanted: Wanted) -> Reading:
-    """Read what is to be imported, and say what would become of it. Raises UsageError, UnknownStore and CannotWrite."""
-    asked(wanted.scope or None)
-    form = recognised(path, wanted.form)
+    `form` is the format, '' for the one that is recognised, `scope` what notes hold for, and `mine` whether the words
+    are a person's own. Raises UsageError, UnknownStore and CannotWrite.
+    """
+    asked(scope or None)
+    kind = recognised(path, form)
     expected(place)
-    found = form.read(os.path.abspath(path))
-    if found.export and wanted.scope:
+    found = kind.read(os.path.abspath(path))
+    if found.export and scope:
         raise UsageError("memories of an export keep the scope that they have: leave --scope out")
-    return _rows(place, form, found) if found.export else _notes(place, form, found, wanted)
+    return _rows(place, kind, found) if found.export else _notes(place, kind, found, asked(scope or None), mine=mine)
 
 
 def imported(place: Place, was: Reading) -> int:
@@ -232,8 +206,8 @@ def _rows(place: Place, form: Format, found: Found) -> Reading:
     return Reading(found, Preview(form.name, form.what, plan.counted(), left, samples, found.lacks))
 
 
-def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
-    scope, here = asked(wanted.scope or None), standing()
+def _notes(place: Place, form: Format, found: Found, scope: str, *, mine: bool) -> Reading:
+    here = standing()
     if scope not in ("", PERSONAL) and not here.repository:
         raise UsageError("what is said at home holds everywhere: go to the folder that it is imported for")
 
@@ -242,7 +216,7 @@ def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
         whose = here.repository if scope else item.repository or ("" if here.alone else here.repository)
         said = replace(item, text=legible(item.text), scope=scope or item.scope)
         said = replace(said, repository="" if said.scope == PERSONAL else whose)
-        return replace(said, source=USER, lifted=item.source != USER) if wanted.mine else said
+        return replace(said, source=USER, lifted=item.source != USER) if mine else said
 
     texts = [item for item in found.items if item.text.strip()]
     excluded = {folder: _excluded(place.data, folder) for folder in {item.folder for item in texts}}
@@ -258,7 +232,7 @@ def _notes(place: Place, form: Format, found: Found, wanted: Wanted) -> Reading:
         "of your own": sum(item.source == USER for item in new),
         "imported": sum(item.source != USER for item in new),
     }
-    asks = form.personal and not wanted.mine and kinds["imported"] > 0
+    asks = form.personal and not mine and kinds["imported"] > 0
     told = {kind: count for kind, count in kinds.items() if count}
     nowhere = [*_nowhere(new, here)]
     if more := nowhere[_NAMED:]:

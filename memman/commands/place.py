@@ -66,7 +66,7 @@ def chosen(explicit: str | None = None, agent: str = "", session: str = "") -> P
         (FLAG, explicit),
         ("MEMMAN_STORE", os.environ.get("MEMMAN_STORE")),
         ("binding", stores.bindings(data).get(here.common) if here else None),
-        ("active", _active(data)),
+        ("active", stores.active(data) != stores.DEFAULT),
     )
     return Place(data, name, next((why for why, said in asked if said), "default"), agent, session)
 
@@ -154,11 +154,6 @@ def writing(place: Place) -> Iterator["SqliteStore"]:
         yield store
         if outdated(store.db, 1):
             ask(place.data)
-
-
-def _active(data: str) -> str:
-    name = stores.active(data)
-    return "" if name == stores.DEFAULT else name
 
 
 Records = list[dict[str, Any]]

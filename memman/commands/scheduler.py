@@ -10,7 +10,20 @@ import click
 
 from memman.commands.log import worker
 from memman.commands.person import confirm
-from memman.commands.printing import Progress, ago, bar, complain, lines, pairs, printed, short, table, text, when
+from memman.commands.printing import (
+    Progress,
+    ago,
+    bar,
+    complain,
+    lines,
+    pairs,
+    printed,
+    short,
+    table,
+    tallied,
+    text,
+    when,
+)
 from memman.commands.verb import Group, json_option, said_store, store_option
 from memman.config.drain_by_write import DEADLINE, ask, lock_path
 from memman.config.lockfile import FOREVER, held
@@ -169,7 +182,10 @@ def drain(
     """
     data, store = data_dir(), said_store()
     if handed is not None:
-        deadline = _step_aside()
+        # Nobody waits for it: it leaves the caller's folder, and lets others go first.
+        os.chdir("/")
+        os.nice(_NICE)
+        deadline = DEADLINE
     refuse_stopped(data, "drain")
     ensure_safe_folder(data)
     if wait and not limit and store is None and _idle(data):
@@ -203,13 +219,6 @@ def summary(report: "Report") -> str:
     more = {"failed, will be retried": report.failed - report.parked, "rescued": report.rescued}
     line += "".join(f", {count} {what}" for what, count in more.items() if count > 0)
     return line + (f"; stopped: {report.stopped}; {_KEPT}" if report.stopped else "")
-
-
-def _step_aside() -> float:
-    """Leave the caller's folder, let others go first, and return the deadline of a drain that nobody waits for."""
-    os.chdir("/")
-    os.nice(_NICE)
-    return DEADLINE
 
 
 def _idle(data: str) -> bool:
@@ -338,11 +347,7 @@ def _ask_to_purge(place: "Place", *, parked: bool, **_: bool) -> None:
         confirm("Delete the parked notes? Their text is stored nowhere else.", listed=told)
 
 
-def _print_purged(counts: dict[str, int]) -> None:
-    text("deleted " + ", ".join(f"{count} {state}" for state, count in counts.items()))
-
-
-@queue.verb(asks=_ask_to_purge, shows=_print_purged)
+@queue.verb(asks=_ask_to_purge, shows=lambda counts: text(f"deleted {tallied(counts)}"))
 @click.option("--done", is_flag=True, help="Notes already stored as memories.")
 @click.option("--parked", is_flag=True, help="Notes that failed for good; their text is stored nowhere else.")
 def purge(place: "Place", *, done: bool = False, parked: bool = False) -> dict[str, int]:

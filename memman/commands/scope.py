@@ -144,9 +144,7 @@ def join(place: Place, other: str | None = None, *, undo: bool = False) -> dict[
 
 def _named(report: dict[str, Any]) -> None:
     folder, said = report["folder"], report["name"]
-    if report["dry_run"]:
-        text("nothing was changed: this was a dry run")
-    elif said:
+    if said:
         text(f"{folder} is named {said!r}: what is remembered from now on is shared with all of that name")
     else:
         text(f"{folder} has no name")
@@ -159,19 +157,15 @@ def _named(report: dict[str, Any]) -> None:
         text(f"moved: {' and '.join(held)}; to take that back: {back} and {former}")
     else:
         again = f"memman scope name {shlex.quote(said) if said else '--unset'} --move"
-        would = "would move" if report["moving"] else "still of the former name"
-        text(f"{would}: {' and '.join(held)}; `{again}` moves them")
+        text(f"still of the former name: {' and '.join(held)}; `{again}` moves them")
 
 
 @scope.verb(shows=_named)
 @click.argument("said", required=False, metavar="NAME")
 @click.option("--unset", is_flag=True, help="Remove the repository's name.")
 @click.option("--move", "moving", is_flag=True, help="Take along what is remembered here, rules too.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be taken along.")
 @steadily
-def name(
-    place: Place, said: str | None = None, *, unset: bool = False, moving: bool = False, dry_run: bool = False
-) -> dict[str, Any]:
+def name(place: Place, said: str | None = None, *, unset: bool = False, moving: bool = False) -> dict[str, Any]:
     """Name this repository; those that have the same name share their memories."""
     if unset == bool(said):
         raise UsageError("give a name, or --unset")
@@ -184,19 +178,23 @@ def name(
     folder = known(place.data, here)
     before, (own, *also) = folder.identity, folder.identities
     identified = called(said) or own
-    if moving and not dry_run:
+    if moving:
         refuse_stopped(place.data, "scope name")
-    if not dry_run:
-        _give(place.data, here.common, said)
+    try:
+        folder_kept = kept(place.data, here.common)
+        folder_kept.name = said
+        write(place.data, folder_kept)
+    except OSError as error:
+        raise CannotWrite(f"the name of {here.common} cannot be kept in {place.data} ({error.strerror})") from error
     report: dict[str, Any] = {"id": None, "folder": here.folder, "name": said, "before": folder.name}
-    report |= {"moving": moving, "dry_run": dry_run, "memories": 0, "rules": 0}
+    report |= {"memories": 0, "rules": 0}
     if not expected(place).exists:
         return report
     now, uid = now_ms(), ""
     former = {before, own, *also} if said else {before}
     with writing(place) as store, store.unit() as unit:
         memories, ruled = scopes.held_by(unit.db, former, identified)
-        if (memories or ruled) and moving and not dry_run:
+        if (memories or ruled) and moving:
             uid = unit.act_at(now)
             what = f"scope name {said}" if said else "scope name --unset"
             rules.take_along(unit, memories, ruled, identified, now)
@@ -204,13 +202,3 @@ def name(
     if uid and ruled:
         publish(place.data)
     return report | {"id": uid or None, "memories": len(memories), "rules": len(ruled)}
-
-
-def _give(data: str, common: str, name: str) -> None:
-    """Give a repository, by its git folder, a name; '' takes it away. Raises CannotWrite."""
-    try:
-        folder = kept(data, common)
-        folder.name = name
-        write(data, folder)
-    except OSError as error:
-        raise CannotWrite(f"the name of {common} cannot be kept in {data} ({error.strerror})") from error

@@ -206,11 +206,8 @@ def bars(title: str, counts: Mapping[str, int]) -> Html:
 
 def _picture(title: str, counts: Mapping[str, int], drawn: Sequence[Html], wide: int, high: int) -> Html:
     said = ", ".join(f"{name} {count}" for name, count in counts.items())
-    return el("figure", el("figcaption", title), _svg(f"{title}: {said}", drawn, wide, high))
-
-
-def _svg(said: str, drawn: Sequence[Html], wide: int, high: int) -> Html:
-    return el("svg", drawn, viewBox=f"0 0 {wide} {high}", role="img", aria_label=said)
+    plot = el("svg", drawn, viewBox=f"0 0 {wide} {high}", role="img", aria_label=f"{title}: {said}")
+    return el("figure", el("figcaption", title), plot)
 
 
 def _text(said: str | int, x: float, y: float, anchor: str = "middle", class_: str = "") -> Html:
