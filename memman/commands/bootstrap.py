@@ -12,7 +12,7 @@ from memman.belief import STEER, allowed
 from memman.bootstrap import NAMES, SOURCES
 from memman.bootstrap.checkout import Checkout
 from memman.commands.person import confirm
-from memman.commands.place import Place, expected
+from memman.commands.place import Place, expected, made_in
 from memman.commands.printing import lines
 from memman.commands.verb import Told, verb
 from memman.config.drain_by_write import ask
@@ -90,7 +90,7 @@ def bootstrap(
     if count and not dry_run:
         confirm(f"Learn these {count}?", listed=told)
         refuse_stopped(place.data, "bootstrap")
-        count = notes.queued(place.data, place.name, "bootstrap", found.notes, _stamp(path))
+        count = notes.queued(place.data, place.name, "bootstrap", found.notes, made_in(path))
         ask(place.data)
     queued = f"queued {counted(count, 'note')}; a drain makes memories of them: `memman status`"
     shown = [*(told if dry_run or not count else ()), *([] if dry_run else [queued])]
@@ -170,9 +170,3 @@ def _told(found: Learned) -> Iterator[str]:
         yield f"cost: {found.model} is asked about {learned} of {found.tokens} tokens, within the daily budget"
     else:
         yield f"cost: nothing; no model is asked ({found.tokens} tokens of text)"
-
-
-def _stamp(path: str) -> dict[str, str]:
-    """Return where it is learned."""
-    user = os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid())
-    return {"host": os.uname().nodename, "user": user, "cwd": os.path.realpath(path), "revision": ""}

@@ -11,7 +11,7 @@ import click
 
 from memman.belief import STEER, USER, allowed
 from memman.commands.person import choose, confirm
-from memman.commands.place import Place, expected, looking, reading, standing
+from memman.commands.place import Place, expected, looking, made_in, reading, standing
 from memman.commands.printing import complain, lines, text
 from memman.commands.verb import Told, verb
 from memman.config import stores
@@ -193,7 +193,7 @@ def imported(place: Place, was: Reading) -> int:
     if was.found.export:
         count = exported.restored(place.data, place.name, was.found.export)
     else:
-        count = notes.queued(place.data, place.name, was.preview.form, was.items, _stamp())
+        count = notes.queued(place.data, place.name, was.preview.form, was.items, made_in("."))
     ask(place.data)
     return count
 
@@ -265,9 +265,3 @@ def _nowhere(items: Iterable[Item], here: Here) -> Iterator[str]:
             why = "there is no folder" if known else "its folder is not known, perhaps"
             mends = "`--scope personal` has them hold everywhere, `--scope repository` in the one around this folder"
             yield f"{said}: recalled nowhere, because {why} {folder}; {mends}"
-
-
-def _stamp() -> dict[str, str]:
-    """Return where an import is made."""
-    user = os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid())
-    return {"host": os.uname().nodename, "user": user, "cwd": os.getcwd(), "revision": ""}

@@ -76,6 +76,12 @@ def standing() -> "Here":
     return scope.here(data_dir(), stores.here(), stores.cwd())
 
 
+def made_in(folder: str) -> dict[str, str]:
+    """Return where notes are made that were read in a folder."""
+    user = os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid())
+    return {"host": os.uname().nodename, "user": user, "cwd": os.path.realpath(folder), "revision": ""}
+
+
 def meant(catalogue: Catalogue, to: str) -> Scope:
     """Return the scope that is meant by `personal`, `repository`, `path:FOLDER` or the label of one that there is."""
     if to == scope.PERSONAL:

@@ -65,34 +65,25 @@ def read_address(said: str | None) -> str:
 
 
 @team.verb(
-    "connect",
     shows=lambda done: text(f"store {done['name']!r} is connected: {counted(done['records'], 'record')} came here"),
     bar=("connecting", "the same command goes on"),
 )
 @click.argument("name")
 @dsn_option
 @click.option("--create", "make", is_flag=True, help="Create the store on the server.")
-def connect_verb(place: Place, name: str, dsn: str | None, *, make: bool, progress: Progress) -> dict[str, Any]:
+def connect(
+    place: Place, name: str, dsn: str | None, *, make: bool = False, progress: Progress = unseen
+) -> dict[str, Any]:
     """Connect to a store on a Postgres server: other machines and people can share it.
 
     The address is asked for at the terminal unless given. One with a password is not taken from the command line,
-    where others can see it.
+    where others can see it. Interrupted, the same command goes on.
     """
-    where = read_address(dsn)
-    refuse_stopped(place.data, "team connect")
-    with drain_lock(place.data):
-        return {"name": name, "records": connect(place.data, name, where, make=make, progress=progress)}
-
-
-def connect(data: str, name: str, dsn: str, *, make: bool, progress: Progress = unseen) -> int:
-    """Make `name` the server's store of that name, and fill it; return how many records came.
-
-    Killed meanwhile, the same again or a drain goes on. Raises UsageError where there is another store of that name,
-    and NoServer and ServerRefused, after which nothing is changed.
-    """
+    where, data = read_address(dsn), place.data
+    refuse_stopped(data, "team connect")
     harmless(name)
     _refuse_synced(data, name)
-    with closing(Server(dsn)) as server:
+    with drain_lock(data), closing(Server(where)) as server:
         server.check()
         ours = _connection(data, name)
         number = server.store(name, make=make and not ours)
@@ -108,8 +99,8 @@ def connect(data: str, name: str, dsn: str, *, make: bool, progress: Progress = 
             )
         with closing(open_store(data, name)) as store:
             exchange.connect(store, server, number)
-            change(data, DSN, dsn, name)
-            return exchanged(store, data, name, server, progress)
+            change(data, DSN, where, name)
+            return {"name": name, "records": exchanged(store, data, name, server, progress)}
 
 
 def _refuse_synced(data: str, name: str) -> None:

@@ -20,6 +20,8 @@ from memman.page.parts import Done
 Values = Mapping[str, str]
 # Characters of a memory that a notice shows.
 _SHOWN = 80
+# Action that takes another back -> the command that does the same.
+_UNDOES = {"restore": "forget --undo", "reinstate": "insights reinstate"}
 
 
 def keep(place: Place, values: Values) -> Done:
@@ -31,28 +33,22 @@ def keep(place: Place, values: Values) -> Done:
     gone = next((old for old in against if described(place, [old])[0]["status"] == "superseded"), "")
     if not gone:
         return Done(says)
-    undo = f"memman insights reinstate {gone[:SHORT_ID]}"
-    return Done(f"{says}, and takes the place of {gone[:SHORT_ID]}", "reinstate", {"id": gone}, undo)
+    return _undone_by("reinstate", f"{says}, and takes the place of {gone[:SHORT_ID]}", gone)
 
 
-def forget(place: Place, values: Values) -> Done:
-    """Forget a memory."""
-    uid = _one(values, "id")
-    told = _told(forgotten(place, [uid]), "forgotten", "already forgotten")
-    return Done(f"{uid[:SHORT_ID]} {told}", "restore", {"id": uid}, f"memman forget --undo {uid[:SHORT_ID]}")
+def _changing(
+    work: Callable[[Place, Sequence[str]], Sequence[Mapping[str, Any]]], did: str, otherwise: str, undo: str = ""
+) -> Callable[[Place, Values], Done]:
+    """Make an action of a verb that changes memories; `undo` is the action that takes it back."""
 
+    def act(place: Place, values: Values) -> Done:
+        uid = _one(values, "id")
+        records = work(place, [uid])
+        told = did if any(one["changed"] for one in records) else otherwise
+        says = f"{uid[:SHORT_ID]} {told}: {clean(records[0]['text'], _SHOWN)}"
+        return _undone_by(undo, says, uid) if undo else Done(says)
 
-def bring_back(place: Place, values: Values) -> Done:
-    """Bring a forgotten memory back."""
-    uid = _one(values, "id")
-    return Done(f"{uid[:SHORT_ID]} {_told(restore(place, [uid]), 'restored', 'was not forgotten')}")
-
-
-def reinstate(place: Place, values: Values) -> Done:
-    """Have a superseded memory hold again."""
-    uid = _one(values, "id")
-    told = _told(insights.reinstate(place, [uid]), "current again", "was not superseded")
-    return Done(f"{uid[:SHORT_ID]} {told}")
+    return act
 
 
 def scope(place: Place, values: Values) -> Done:
@@ -107,9 +103,9 @@ def _decided(done: str, uid: str, gone: str) -> Done:
     """Say what was decided of a memory, and how to bring back the one that is gone by it."""
     says, word = f"{uid[:SHORT_ID]} {done}", done.split()
     if word[0] == "superseded":
-        return Done(says, "reinstate", {"id": gone}, f"memman insights reinstate {gone[:SHORT_ID]}")
+        return _undone_by("reinstate", says, gone)
     if word[-1] in {"rejected", "forgotten"}:
-        return Done(says, "restore", {"id": gone}, f"memman forget --undo {gone[:SHORT_ID]}")
+        return _undone_by("restore", says, gone)
     return Done(says)
 
 
@@ -125,9 +121,9 @@ def remember(place: Place, values: Values) -> Done:
 
 ACTIONS: dict[str, Callable[[Place, Values], Done]] = {
     "keep": keep,
-    "wrong": forget,
-    "restore": bring_back,
-    "reinstate": reinstate,
+    "wrong": _changing(forgotten, "forgotten", "already forgotten", "restore"),
+    "restore": _changing(restore, "restored", "was not forgotten"),
+    "reinstate": _changing(insights.reinstate, "current again", "was not superseded"),
     "scope": scope,
     "correct": correct,
     "undo": take_back,
@@ -139,15 +135,14 @@ ACTIONS: dict[str, Callable[[Place, Values], Done]] = {
 FOR_SCRIPTS: dict[str, Callable[[Place, Values], Done]] = {"remember": remember}
 
 
+def _undone_by(undo: str, says: str, uid: str) -> Done:
+    """Say what was done, and that an action on a memory takes it back, or its command."""
+    return Done(says, undo, {"id": uid}, f"memman {_UNDOES[undo]} {uid[:SHORT_ID]}")
+
+
 def _one(values: Values, name: str) -> str:
     """Return a value that has to be there."""
     said = values.get(name, "").strip()
     if not said:
         raise UsageError(f"say {name}")
     return said
-
-
-def _told(records: Sequence[Mapping[str, Any]], did: str, otherwise: str) -> str:
-    """Say what was done to memories, or was not, with what the first says."""
-    told = did if any(one["changed"] for one in records) else otherwise
-    return f"{told}: {clean(records[0]['text'], _SHOWN)}"

@@ -262,6 +262,7 @@ def test_a_session_that_starts_asks_for_what_others_stored(shared, dsn, home):
 DYING = """
 import os, signal, sys
 from memman.commands import team
+from memman.commands.place import Place
 from memman.store.postgres import exchange
 from memman.sync import turn
 limit, exchange.PAGE = int(sys.argv[3]), 4
@@ -273,7 +274,8 @@ def dies(*args, **more):
         os.kill(os.getpid(), signal.SIGKILL)
     return take(*args, **more)
 turn.take = dies
-team.connect(sys.argv[1], "default", sys.argv[2], make=False, progress=lambda done, total: None)
+team.read_address = str
+team.connect(Place(sys.argv[1], "default", ""), "default", sys.argv[2])
 """
 
 
