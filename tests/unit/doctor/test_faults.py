@@ -459,7 +459,7 @@ FAULTS = {
     ),
     "claude hook removed": Fault("agents", json_edit(CLAUDE, lambda held: held["hooks"].pop("Stop")), "claude-code"),
     "claude hook twice": Fault(
-        "agents", json_edit(CLAUDE, lambda held: held["hooks"]["Stop"].append(held["hooks"]["Stop"][0])), "2 times"
+        "agents", json_edit(CLAUDE, lambda held: held["hooks"]["Stop"].append(held["hooks"]["Stop"][0])), "changed"
     ),
     "claude plugin too": Fault(
         "agents",
