@@ -22,6 +22,10 @@ _BYTE_KINDS = b"".join(
 # All that is not of a kind as a blank.
 _ONLY = {kind: b" " * kind + bytes((kind,)) + b" " * (255 - kind) for kind in b"aA0"}
 
+# Characters of a text that is told whole: what answers a question is mostly what that does not say. Of 240 questions
+# about six repositories 213 are answered in three lines so, by summaries alone 205, for 286 tokens instead of 266.
+_WHOLE = 500
+
 
 def short(hit: "Hit") -> str:
     """Return the id to show: a memory's beginning, a note's ending (where its chance is)."""
@@ -52,9 +56,9 @@ def head(hit: "Hit", now: int) -> str:
 
 
 def abridged(hit: "Hit", asked: frozenset[str]) -> str:
-    """Return a hit's text, or its summary where that holds every stem asked for that the text holds."""
+    """Return a hit's text, or of a long one its summary where that holds every stem asked for that the text holds."""
     text, summary = hit.row.text, hit.row.summary
-    if not summary or asked & stems(text) - stems(summary):
+    if not summary or len(text) <= _WHOLE or asked & stems(text) - stems(summary):
         return plain(text)
     return plain(summary).rstrip("…. ") + "…"
 

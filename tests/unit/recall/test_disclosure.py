@@ -11,10 +11,18 @@ from memman.model.text import escaped
 from memman.recall.render import lines, tokens
 from tests.support import memories
 
-LONG = (
+SAID = (
     "Logs go to Loki with a retention of 14 days, and alerts go to the channel #ops; the retention was shortened from"
     " 30 days since the bill for storage doubled in March, and nobody had looked at logs older than ten days, which we"
     " know from the access logs that Tom exported."
+)
+# As a model may write it: the built-in one parts a text that is so long.
+LONG = f"{SAID} Audit trails are another matter{', and so on' * 20}."
+MEDIUM = (
+    "The exporter of metrics runs as a sidecar in each pod, since the node's own one was too slow; its port is 9187,"
+)
+MEDIUM += (
+    " the dashboards read from the replica, and whoever adds a metric names the panel that shows it in the same commit."
 )
 SHORT = "Grafana shows the logs of the last 14 days."
 NOW = 1_800_000_000_000
@@ -97,9 +105,10 @@ def test_a_first_text_that_is_too_large_is_cut_in_json(more):
 @pytest.fixture
 def kept(box):
     """Give a box whose store holds a long memory, which has a summary, and a short one."""
-    for text in (LONG, SHORT):
+    for text in (SAID, SHORT):
         box.remember(text)
     box.drain()
+    box.alter("UPDATE memory SET text = ? WHERE text = ?", LONG, SAID)
     return box
 
 
@@ -147,6 +156,13 @@ def test_the_index_shows_a_summary_and_the_rest_on_request(kept):
     (line,) = [line for line in kept.memman("recall", QUERY).stdout.splitlines() if "Loki" in line]
     assert line.endswith(" user: Logs go to Loki with a retention of 14 days…")
     assert LONG in kept.memman("show", line[:8]).stdout
+
+
+def test_what_answers_a_question_is_told_though_the_question_does_not_say_it(box):
+    """A text of a few sentences is told whole, though its first clause has all that was asked for."""
+    box.remember(MEDIUM)
+    box.drain()
+    assert MEDIUM in box.memman("recall", "where does the exporter of metrics run, and on which port").stdout
 
 
 def test_a_summary_hides_nothing_that_was_asked_for(kept):
