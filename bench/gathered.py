@@ -7,7 +7,7 @@ import numpy as np
 from cachetools import LRUCache
 
 from bench.recent import WINDOW
-from memman.embed import LocalEmbedder, Vectors
+from memman.embed.base import LocalEmbedder, Vectors
 from memman.embed.bert import EPSILON
 from memman.judge.embedder import BuiltinEmbedder
 from memman.judge.judge import ABOUT, Judge

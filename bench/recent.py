@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from memman.embed import Vectors
+from memman.embed.base import Vectors
 from memman.judge.judge import ABOUT
 from memman.pipeline.plan import Plan
 from memman.store.filters import Filters

@@ -169,15 +169,13 @@ class _TryAgainError(Exception):
 class Http:
     """Posts JSON and gets JSON. One instance serves one event loop, and everything in it.
 
-    Connections open on demand and stay alive until `close`. Each is an httpx
-    transport of its own, taken from a stack: httpx's pool looks at every
-    connection on every call, 3 ms per call with 32 of them and 23 ms with 450,
-    where this stays at 0.5 ms.
+    Connections open on demand and stay alive until `close`. Each is an httpx transport of its own, taken from a stack:
+    httpx's pool looks at every connection on every call, 3 ms per call with 32 of them and 23 ms with 450, where this
+    stays at 0.5 ms.
 
-    A server of the local network may be a model that answers one call after
-    another: it is sent one at first and more as replies come in good time,
-    and what timed out there is not tried again. Any server is sent half as
-    many calls at once after a timeout or a 429.
+    A server of the local network may be a model that answers one call after another: it is sent one at first and more
+    as replies come in good time, and what timed out there is not tried again. Any server is sent half as many calls at
+    once after a timeout or a 429.
     """
 
     def __init__(self, policy: Policy | None = None) -> None:

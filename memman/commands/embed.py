@@ -17,7 +17,7 @@ from memman.config.places import store_path
 from memman.config.providers import EMBEDDERS
 from memman.config.schedule import refuse_stopped
 from memman.drain.stores import metered
-from memman.embed import Embedder, LocalEmbedder
+from memman.embed.base import Embedder, LocalEmbedder
 from memman.locks import drain_lock
 from memman.model.errors import UsageError
 from memman.model.plural import counted

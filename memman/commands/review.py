@@ -37,7 +37,7 @@ from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.scopes import kept
 
 if TYPE_CHECKING:
-    from memman.embed import LocalEmbedder
+    from memman.embed.base import LocalEmbedder
     from memman.store.sqlite.store import SqliteStore
     from memman.store.sqlite.unit import SqliteUnit
 

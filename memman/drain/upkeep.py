@@ -27,7 +27,7 @@ from memman.upkeep.screen import screen
 from memman.upkeep.topics import refresh
 
 if TYPE_CHECKING:
-    from memman.embed import Embedder
+    from memman.embed.base import Embedder
 
 # Memories whose edges are made at the end of one drain, a store: seconds' work.
 AT_ONCE = 400

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from memman.embed import Embedding, Vectors
+from memman.embed.base import Embedding, Vectors
 from memman.http import Http, JsonObject, Rejected, bearer
 from memman.model.errors import BadReply, ProviderError, ProviderMisconfigured, ProviderUnavailable, Refused
 from memman.model.records import Fingerprint, Usage

@@ -1,8 +1,7 @@
 """The built-in embedder, as drains use it: memories in the space of the questions' table (docs/adr/0053).
 
-A memory's vector is the mean of the judge's last states, sent through one matrix, and beside it the sum of the
-memory's own tokens. Matrix, share and table were taught together: a question, which is a sum of tokens, is near what
-answers it.
+A memory's vector is the mean of the judge's last states, sent through one matrix, and beside it the sum of the memory's
+own tokens. Matrix, share and table were taught together: a question, which is a sum of tokens, is near what answers it.
 """
 
 from collections.abc import Sequence

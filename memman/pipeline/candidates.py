@@ -7,8 +7,8 @@ from itertools import accumulate
 import numpy as np
 
 from memman.config.scope import same
-from memman.embed import Vectors
-from memman.embed.codes import cosines as whole
+from memman.embed.base import Vectors
+from memman.embed.base import cosines as whole
 from memman.embed.static import sign_code
 from memman.model.records import Candidate, Fact, Fingerprint, Note
 from memman.model.terms import match_any, query_terms

@@ -25,12 +25,12 @@ from memman.belief import (
     lowest,
     vouches,
 )  # fmt: skip
-from memman.embed.codes import planes
+from memman.embed.base import planes
 from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, Verdict
 from memman.model.text import answering, said, without_questions
 from memman.model.uid import memory_uid
 from memman.model.vocabulary import BUILTIN, RECORD, REPLACED
-from memman.pipeline.about_shown import objected
+from memman.pipeline.capture import objected
 from memman.pipeline.enrich import files
 from memman.pipeline.known import waiting
 from memman.pipeline.plan import Outcome, Plan, Tools
@@ -292,8 +292,7 @@ def _replace_late(
 ) -> int:
     """Settle a replacement that an outage let through before the note it replaces.
 
-    The replacement leaves word in the store; the other note finds it, and is
-    stored as replaced.
+    The replacement leaves word in the store; the other note finds it, and is stored as replaced.
     """
     retired = 0
     word = tools.reader.meta(REPLACED + plan.note.uid)

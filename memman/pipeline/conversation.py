@@ -11,7 +11,7 @@ from memman.llm.builtin.split import asks
 from memman.model.records import Fact, Hints, Note, Request
 from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.heard import Heard, Said
-from memman.pipeline.noted import HEARD, names_nothing_else, says, share
+from memman.pipeline.trust import HEARD, names_nothing_else, says, share
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import itemized, prompt, quoted
 from memman.pipeline.replies import ASKED_TEXT, FIELDS, MAX_TEXT, distinct, fact, lines, listed, listing

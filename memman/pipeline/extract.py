@@ -64,7 +64,7 @@ async def _read(tools: Tools, note: Note) -> tuple[tuple[Fact, ...], str]:
         return await _remembered(tools, note), ""
     # Its tables take long to compile, and many drains meet no turn.
     from memman.pipeline.capture import capture, watch
-    from memman.pipeline.noted import noted
+    from memman.pipeline.trust import noted
 
     if note.channel == "watched":
         return await watch(tools, note)

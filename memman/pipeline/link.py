@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from memman.embed import Vectors
-from memman.embed.codes import cosines as whole
+from memman.embed.base import Vectors
+from memman.embed.base import cosines as whole
 from memman.llm.builtin.entities import Kind, names, shaped
 from memman.model.names import mentions
 from memman.model.records import Edge, Fingerprint

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memman.embed import Embedder, LocalEmbedder, Vectors
+from memman.embed.base import Embedder, LocalEmbedder, Vectors
 from memman.judge.judge import Judge
 from memman.llm import LLM
 from memman.model.records import Candidate, Cause, Edge, Fact, Note, Verdict
@@ -33,11 +33,9 @@ class Outcome:
 class Plan:
     """A note on its way through the pipeline; each stage returns a fuller one.
 
-    `earlier` holds what is in flight before it in the same store. `local` and
-    `vectors` are float32 of shape (facts, dimension): the first from the
-    built-in embedder, the second from the configured one. `models` names for
-    each stage that asked any the models that answered. `unnoted` is what the
-    user said that their agent might have noted.
+    `earlier` holds what is in flight before it in the same store. `local` and `vectors` are float32 of shape (facts,
+    dimension): the first from the built-in embedder, the second from the configured one. `models` names for each stage
+    that asked any the models that answered. `unnoted` is what the user said that their agent might have noted.
     """
 
     note: Note
@@ -91,11 +89,9 @@ class Tools:
 class Stage:
     """One named step.
 
-    `version` says what its output depends on beside the note; `journaled`
-    names the plan's fields that are kept for a drain that resumes where the
-    stage was `paid` for, empty for one that never is; `after` says which earlier notes of the store
-    must come first: '' none, 'known' all of them must be extracted, 'all' must be
-    done.
+    `version` says what its output depends on beside the note; `journaled` names the plan's fields that are kept for a
+    drain that resumes where the stage was `paid` for, empty for one that never is; `after` says which earlier notes of
+    the store must come first: '' none, 'known' all of them must be extracted, 'all' must be done.
     """
 
     name: str

@@ -6,8 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from memman.embed import Embedder, Embedding, LocalEmbedder, Vectors
-from memman.embed.codes import cosines, planes
+from memman.embed.base import Embedder, Embedding, LocalEmbedder, Vectors, cosines, planes
 from memman.embed.static import sign_code
 from memman.judge.judge import ABOUT, Judge
 from memman.model.records import Fingerprint, Usage

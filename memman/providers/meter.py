@@ -5,17 +5,11 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-import numpy as np
-from cachetools import LRUCache
-
-from memman.embed import Embedder, Embedding, Vectors
+from memman.embed.base import Embedder, Embedding
 from memman.llm import LLM, Wrapper
 from memman.model.errors import BudgetSpent, ProviderError, ProviderMisconfigured
 from memman.model.records import Fingerprint, Reply, Request, Usage
 from memman.queue.ledger import Ledger
-
-# At 1,536 numbers a vector, 12 MiB.
-KEPT = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +68,10 @@ class MeteredLLM(Wrapper):
 
 
 class MeteredEmbedder:
-    """An embedder whose calls are counted and bounded, without a `ledger` not at all; the texts used last are kept."""
+    """An embedder whose calls are counted and bounded."""
 
-    def __init__(self, inner: Embedder, ledger: Ledger | None, budget: Budget, kept: int = KEPT) -> None:
+    def __init__(self, inner: Embedder, ledger: Ledger, budget: Budget) -> None:
         self.inner, self.ledger, self.budget = inner, ledger, budget
-        self._cache: LRUCache[str, Vectors] = LRUCache(kept)
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -86,28 +79,12 @@ class MeteredEmbedder:
         return self.inner.fingerprint
 
     async def embed(self, texts: Sequence[str]) -> Embedding:
-        """Embed `texts`, each once. Raises BudgetSpent or ProviderMisconfigured before anything is spent."""
-        known = {text: row for text in texts if (row := self._cache.get(text)) is not None}
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
-        usage = Usage(cost=0.0)
-        if missing:
-            fresh = await self._asked(missing)
-            usage = fresh.usage
-            # Copies, so that a remembered row does not keep its whole batch alive.
-            new = {text: row.copy() for text, row in zip(missing, fresh.vectors, strict=True)}
-            self._cache.update(new)
-            known |= new
-        empty = np.empty((0, self.fingerprint.dimension), np.float32)
-        return Embedding(np.stack([known[text] for text in texts]) if texts else empty, usage)
-
-    async def close(self) -> None:
-        """Release connections."""
-        await self.inner.close()
-
-    async def _asked(self, texts: Sequence[str]) -> Embedding:
-        if self.ledger is None:
-            return await self.inner.embed(texts)
+        """Embed, or raise BudgetSpent or ProviderMisconfigured before anything is spent."""
         self.budget.check(self.ledger)
         embedding = await self.inner.embed(texts)
         self.ledger.enter("embed", self.fingerprint.provider, self.fingerprint.model, embedding.usage)
         return embedding
+
+    async def close(self) -> None:
+        """Release connections."""
+        await self.inner.close()

@@ -16,7 +16,7 @@ from memman.providers.chosen import by_agent, llm_in_force, llm_provider
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from memman.embed import Embedder, LocalEmbedder
+    from memman.embed.base import Embedder, LocalEmbedder
     from memman.http import Http
     from memman.judge.judge import Judge
     from memman.llm import LLM
@@ -145,7 +145,7 @@ class Providers:
         from memman.providers.meter import MeteredEmbedder
 
         vectors = embedder(settings, self.http, self.local())
-        if vectors is self.local():
+        if vectors is self.local() or self.ledger is None:
             return vectors
         return MeteredEmbedder(vectors, self.ledger, chosen.embed_budget(settings))
 

@@ -7,8 +7,7 @@ from contextlib import suppress
 import apsw
 
 from memman.config.providers import EMBEDDERS
-from memman.embed import Embedder, LocalEmbedder, Vectors
-from memman.embed.codes import planes
+from memman.embed.base import Embedder, LocalEmbedder, Vectors, planes
 from memman.model.errors import Busy, CannotWrite, Refused, StoreError
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import BUILTIN, FILLED, JUDGE, ON_MACHINE

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
-from memman.embed import Vectors
+from memman.embed.base import Vectors
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import HIDDEN
 from memman.pipeline.link import LINKERS, Subject, connected

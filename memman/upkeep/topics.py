@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from memman.embed import LocalEmbedder
+from memman.embed.base import LocalEmbedder
 from memman.embed.static import StaticTable, spelled
 from memman.model.terms import STOPWORDS, folded, stem, words
 from memman.model.text import plain

@@ -1,6 +1,6 @@
 """Memories as rows of a store, made by hand."""
 
-from memman.embed import LocalEmbedder
+from memman.embed.base import LocalEmbedder
 from memman.model.vocabulary import BUILTIN, HIDDEN
 from memman.pipeline.vectors import embed_in_context
 from memman.recall.hit import UNREAD, Hit

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from memman.belief import Statement
     from memman.config.scope import Here
-    from memman.embed import Vectors
+    from memman.embed.base import Vectors
     from memman.model.records import Fingerprint
     from memman.store.filters import Filters
     from memman.store.sqlite.scopes import AuthorRow

@@ -8,7 +8,7 @@ import apsw
 
 from memman.config.places import ensure_safe_folder, refuse_shared, store_path
 from memman.config.shown import Showing
-from memman.embed import Vectors
+from memman.embed.base import Vectors
 from memman.sqlite import Transaction, TranslatedErrors, add_checksums, close, open_writer
 from memman.store.sqlite import rules, sessions
 from memman.store.sqlite.reader import SqliteReader

@@ -11,8 +11,8 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
-from memman.embed import Vectors, codes
-from memman.embed.codes import sign_code
+from memman.embed import base as codes
+from memman.embed.base import Vectors
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import BUILTIN, FILLED, HIDDEN, JUDGE, ON_MACHINE
 from memman.sqlite import LISTED, id_list
@@ -114,7 +114,7 @@ def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
         if squares:
             db.execute(
                 f"INSERT INTO code SELECT ?, iif(status IN {HIDDEN}, ?, ?), id, ? FROM memory WHERE id = ?",
-                (embedder, HIDDEN_CELL, cell, sign_code(planes), memory),
+                (embedder, HIDDEN_CELL, cell, codes.sign_code(planes), memory),
             )
 
 
@@ -215,7 +215,7 @@ def divide(db: apsw.Connection, embedder: int, centroids: Matrix) -> None:
     db.execute("DELETE FROM beacon WHERE embedder = ?", (embedder,))
     rows = [(embedder, n, centroid.astype(_STORED).tobytes()) for n, centroid in enumerate(centroids)]
     db.executemany("INSERT INTO cell VALUES (?, ?, ?)", rows)
-    beacons = [(embedder, n, sign_code(codes.planes(centroid)[0])) for n, centroid in enumerate(centroids)]
+    beacons = [(embedder, n, codes.sign_code(codes.planes(centroid)[0])) for n, centroid in enumerate(centroids)]
     db.executemany("INSERT INTO beacon VALUES (?, ?, ?)", beacons)
 
 

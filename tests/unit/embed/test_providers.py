@@ -10,11 +10,10 @@ from memman.embed.remote import BATCH, SHAPES, RemoteEmbedder
 from memman.http import Http, Policy
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable, Refused
 from memman.model.records import Fingerprint
-from memman.providers.meter import Budget, MeteredEmbedder
 from tests.support.providers import DROP, GARBAGE_BODY, OK, TRUNCATED_BODY, Act, ScriptedProvider, status
 
 if TYPE_CHECKING:
-    from memman.embed import Embedder
+    from memman.embed.base import Embedder
 
 KEY = "pa-secret-0123456789"
 TEXTS = ["Alice prefers tabs", "tabs Alice prefers", "the database is Postgres"]
@@ -23,15 +22,13 @@ EXTRA = {"voyage": {"input_type": "document"}}
 PATHS = {"openai": "/v1/embeddings", "voyage": "/v1/embeddings", "ollama": "/api/embed"}
 
 
-def embed(provider, shape="openai", *batches, kept=0, **given):
+def embed(provider, shape="openai", *batches, **given):
     """Embed each of `batches` in turn; give the results and the embedder, closed."""
 
     async def run():
         http = Http(Policy(tries=2, backoff=0.001))
         endpoint = provider.url + PATHS[shape].removesuffix("/embeddings").removesuffix("/api/embed")
         embedder: Embedder = RemoteEmbedder(http, shape, endpoint, KEY, "model", **given)
-        if kept:
-            embedder = MeteredEmbedder(embedder, None, Budget(), kept)
         try:
             return [await embedder.embed(texts) for texts in batches], embedder
         finally:
@@ -189,33 +186,3 @@ def test_a_text_that_alone_fails_is_refused(shape, code):
         down = True
         with pytest.raises(ProviderUnavailable if code == 500 else ProviderMisconfigured):
             embed(provider, shape, ["well", "poison"])
-
-
-def test_identical_text_is_embedded_once():
-    """The cache sends each distinct text once, within a call and over calls, and gives equal vectors."""
-    with ScriptedProvider() as provider:
-        (first, second, third), embedder = embed(
-            provider, "openai", ["a", "b", "a"], ["b", "c"], ["c", "a"], kept=10, price=1.0
-        )
-    assert [r.body["input"] for r in provider.received] == [["a", "b"], ["c"]]
-    assert np.array_equal(first.vectors[0], first.vectors[2])
-    assert np.array_equal(first.vectors[1], second.vectors[0])
-    assert np.array_equal(third.vectors[1], first.vectors[0])
-    assert third.usage.cost == 0
-    assert embedder.fingerprint.dimension == 64
-
-
-def test_the_cache_is_bounded():
-    """More texts than the cache keeps are all answered; those used longest ago are asked for again."""
-    with ScriptedProvider() as provider:
-        (first, _), _ = embed(provider, "openai", ["a", "b", "c"], ["a"], kept=2)
-    assert first.vectors.shape == (3, 64)
-    assert [r.body["input"] for r in provider.received] == [["a", "b", "c"], ["a"]]
-
-
-def test_the_cache_answers_nothing_with_nothing():
-    """Embedding no texts through the cache calls nobody."""
-    with ScriptedProvider() as provider:
-        (found,), _ = embed(provider, "openai", [], kept=2, dimension=5)
-    assert found.vectors.shape == (0, 5)
-    assert not provider.calls

@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import memman.embed
-from memman.embed import codes
-from memman.embed.codes import planes
+from memman.embed import base as codes
+from memman.embed.base import planes
 from memman.embed.static import MAX_SCALE, TABLE, TEXT_LIMIT, StaticTable, pieces, query_planes, sign_code, words
 from memman.judge.embedder import BuiltinEmbedder
 from memman.store.sqlite.nearness import cosines
@@ -281,14 +280,6 @@ def test_imports_only_apsw() -> None:
     )
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert out.split() == ["memman", "memman.embed", "memman.embed.static"]
-
-
-def test_package_names_on_demand() -> None:
-    """The Protocol is importable from the package, and an unknown name is an ordinary error."""
-    assert memman.embed.Embedding is not None
-    assert memman.embed.Vectors is not None
-    with pytest.raises(AttributeError):
-        _ = memman.embed.nothing
 
 
 @pytest.mark.parametrize("text", ["강아지 산책", "배포는 매주 금요일에 진행합니다.", "ねこのなまえ", "カタカナ"])

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from memman.embed.codes import cosines
+from memman.embed.base import cosines
 from memman.judge.embedder import BuiltinEmbedder
 
 OWN, BESIDE = "Petra owns the invoices.", "The nightly crane inspection starts at five."

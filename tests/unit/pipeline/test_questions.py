@@ -2,7 +2,7 @@
 
 import pytest
 
-from memman.embed.codes import cosines
+from memman.embed.base import cosines
 from memman.judge.embedder import BuiltinEmbedder
 from memman.model.records import Hints
 from memman.pipeline.replies import fact

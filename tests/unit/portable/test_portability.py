@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from memman.embed.codes import planes
+from memman.embed.base import planes
 from memman.model.records import Fingerprint
 from memman.portable.export import read
 from memman.recovery.check import troubles

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memman.embed.base import Embedding
-from memman.embed.codes import planes
+from memman.embed.base import Embedding, planes
 from memman.embed.static import StaticTable, sign_code
 from memman.model.records import Draft, Fact, Fingerprint, Usage
 from memman.model.vocabulary import BUILTIN, JUDGE
