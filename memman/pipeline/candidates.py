@@ -4,21 +4,17 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-import numpy as np
-
 from memman.config.scope import same
 from memman.embed.base import Vectors
 from memman.embed.base import cosines as whole
-from memman.embed.static import sign_code
-from memman.model.records import Candidate, Fact, Fingerprint, Note
+from memman.model.records import Candidate, Fact, Note
 from memman.model.terms import match_any, query_terms
 from memman.model.uid import memory_uid
 from memman.pipeline.comparison import stems
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.scope import around, place, scope
 from memman.pipeline.trust import source
-from memman.pipeline.vectors import EVERYTHING, alike
-from memman.pipeline.vectors import nearest as judged_near
+from memman.pipeline.vectors import EVERYTHING, alike, near_about, nearest
 from memman.pipeline.vectors import text_cosines as own
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
@@ -45,8 +41,8 @@ def find(tools: Tools, note: Note, fact: Fact, vector: Vectors) -> tuple[Candida
     number = reader.embedder_id(tools.local.fingerprint)
     filters = around(tools, note, fact)
     worded = dict(lexical(reader, fact.text, filters))
-    like = nearest(reader, tools.local.fingerprint, vector, filters=filters)
-    judged = judged_near(reader, judge, fact.text, _POOL, filters)
+    like = nearest(reader, tools.local.fingerprint, vector, _POOL, filters)
+    judged = near_about(reader, judge, fact.text, _POOL, filters)
     current = reader.filtered({*worded, *like, *judged}, filters)
     ids = [memory for memory in dict.fromkeys((*worded, *like, *judged)) if memory in current]
     if not ids:
@@ -96,17 +92,6 @@ def telling(reader: SqliteReader, terms: list[str]) -> list[str]:
     counted = sorted((count, term) for term, count in reader.frequencies(terms, _READ + 1).items() if count)
     upto = accumulate(count for count, _ in counted)
     return [term for read, (_, term) in zip(upto, counted, strict=True) if read <= _READ][:_MAX_TERMS]
-
-
-def nearest(
-    reader: SqliteReader, fingerprint: Fingerprint, vector: Vectors, limit: int = _POOL, filters: Filters = EVERYTHING
-) -> list[int]:
-    """Return the memories whose sign codes are nearest to `vector`, in the cells around it."""
-    number = reader.embedder_id(fingerprint)
-    if number is None or not np.any(vector):
-        return []
-    cells = reader.cells_near(number, vector)
-    return [memory for memory, _ in reader.nearest(number, sign_code(vector.tolist()), filters, limit, cells)]
 
 
 async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Candidate, ...]]:

@@ -25,10 +25,10 @@ from memman.pipeline.comparison import SAME, numbers, parsed, same, says, stems
 from memman.pipeline.conversation import SCHEMA_TEXT, Turn
 from memman.pipeline.heard import Heard, Said, answered
 from memman.pipeline.known import news
-from memman.pipeline.trust import ABOUT, covers, said_by
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt
 from memman.pipeline.replies import distinct, fact, listed
+from memman.pipeline.trust import ABOUT, covers, said_by
 from memman.pipeline.trust import told as told_by_agent
 from memman.pipeline.vectors import alike
 

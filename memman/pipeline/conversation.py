@@ -11,12 +11,11 @@ from memman.llm.builtin.split import asks
 from memman.model.records import Fact, Hints, Note, Request
 from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.heard import Heard, Said
-from memman.pipeline.trust import HEARD, names_nothing_else, says, share
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import itemized, prompt, quoted
 from memman.pipeline.replies import ASKED_TEXT, FIELDS, MAX_TEXT, distinct, fact, lines, listed, listing
 from memman.pipeline.scope import around
-from memman.pipeline.trust import told
+from memman.pipeline.trust import HEARD, names_nothing_else, really_said, share, told
 
 # Facts of one conversation, and memories that one fact may end.
 MAX_FACTS, MAX_ENDED = 24, 3
@@ -220,7 +219,7 @@ def _believed(tools: Tools, turns: Sequence[Turn], said_in: Sequence[int], one: 
         # The answer stands last, as `Said` has it.
         said = Said((*said.typed, *answer.typed), answer.question)
     named = replace(said, typed=(*said.typed, *ended))
-    if names_nothing_else(tools, note, named, one.text) and says(tools, note, said, one.text):
+    if names_nothing_else(tools, note, named, one.text) and really_said(tools, note, said, one.text):
         return one
     return told(one) if speaker == "user" or tools.capture == "turns" else None
 

@@ -11,13 +11,15 @@ from memman.llm.builtin.split import asks, sentences
 from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
 from memman.model.vocabulary import REMEMBERED
+from memman.pipeline.capture import capture, watch
+from memman.pipeline.capture import version as captured
 from memman.pipeline.injection import plain
 from memman.pipeline.known import rejected
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import FIELDS, MAX_TEXT, borne_out, clean, distinct, fact, listed, listing, summed_up
 from memman.pipeline.scope import scoped
-from memman.pipeline.trust import source, weighed
+from memman.pipeline.trust import noted, source, weighed
 
 MAX_FACTS = 64
 
@@ -29,9 +31,7 @@ _ASK = "what turns leave and agents note is asked about first"
 
 def version(tools: Tools) -> str:
     """Derive the stage's version from prompts, schemas, model, what is captured."""
-    from memman.pipeline import capture
-
-    asked = (prompt("extract"), _SCHEMA_TEXT, capture.version(tools))
+    asked = (prompt("extract"), _SCHEMA_TEXT, captured(tools))
     return digest(*asked, tools.llm.provider, tools.llm.model("fast"), tools.builtin.model("fast"))
 
 
@@ -62,10 +62,6 @@ async def _read(tools: Tools, note: Note) -> tuple[tuple[Fact, ...], str]:
     """Return the facts of a note, and what of a turn its agent might have noted."""
     if note.channel in REMEMBERED:
         return await _remembered(tools, note), ""
-    # Its tables take long to compile, and many drains meet no turn.
-    from memman.pipeline.capture import capture, watch
-    from memman.pipeline.trust import noted
-
     if note.channel == "watched":
         return await watch(tools, note)
     return await (noted if note.channel == "noted" else capture)(tools, note), ""

@@ -18,8 +18,7 @@ from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.scope import around, asked, named, place, scope
 from memman.pipeline.trust import SAME as ALIKE
 from memman.pipeline.trust import prompted, says_so, source
-from memman.pipeline.vectors import EVERYTHING, fingerprint, nearest
-from memman.pipeline.vectors import nearest as judged_near
+from memman.pipeline.vectors import EVERYTHING, fingerprint, near_about
 from memman.store import MemoryRow
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
@@ -77,7 +76,7 @@ def _wished_elsewhere(tools: Tools, plan: Plan, fact: Fact) -> str:
     if not _may_hold_everywhere(note, fact):
         return ""
     found = [memory for memory, _ in lexical(reader, fact.text, _WISHES)[:_NEAREST]]
-    found += judged_near(reader, tools.judge, fact.text, _NEAREST, _WISHES)
+    found += near_about(reader, tools.judge, fact.text, _NEAREST, _WISHES)
     others = reader.filtered(found, _WISHES) - reader.filtered(found, around(tools, note))
     shared = {memory for memory, one in reader.authorship(others).items() if one.visibility == "shared"}
     wishes = [(row.uid, row.text) for row in reader.rows(sorted(others - shared)).values()]
@@ -134,7 +133,7 @@ def _rephrased(tools: Tools, text: str, shown: Sequence[str], here: Filters) -> 
     judge, reader = tools.judge, tools.reader
     mine, *others = judge.about([text, *shown])
     likest = sorted(zip(shown, others, strict=True), key=lambda one: -float(one[1] @ mine))[:_NEAREST]
-    near = judged_near(reader, judge, text, _NEAREST, here)
+    near = near_about(reader, judge, text, _NEAREST, here)
     texts = [*(one for one, _ in likest), *(row.text for row in reader.rows(near).values())]
     judged = judge.relations([(one, text) for one in texts])
     return any(_alike(relation, one, text) for relation, one in zip(judged, texts, strict=True))
@@ -178,7 +177,7 @@ def waiting(tools: Tools, plan: Plan) -> set[int]:
             continue
         here = around(tools, plan.note, fact)
         stored = [memory for memory, _ in lexical(tools.reader, fact.text, here)[:_LIKEST]]
-        stored += nearest(tools.reader, tools.judge, fact.text, _LIKEST, here)
+        stored += near_about(tools.reader, tools.judge, fact.text, _LIKEST, here)
         current = tools.reader.rows(tools.reader.filtered(stored, EVERYTHING)).values()
         hidden = (row for row in _hidden(tools, fact.text) if row.status == "review")
         if _says(tools, fact.text, (*hidden, *current)):

@@ -12,9 +12,8 @@ from memman.model.names import mentions
 from memman.model.records import Edge, Fingerprint
 from memman.model.terms import name as compared
 from memman.model.vocabulary import NEWER
-from memman.pipeline.candidates import nearest
 from memman.pipeline.plan import Plan, Tools
-from memman.pipeline.vectors import EVERYTHING
+from memman.pipeline.vectors import EVERYTHING, nearest
 from memman.pipeline.vectors import fingerprint as judged_by
 from memman.store.sqlite.reader import SqliteReader
 

@@ -70,23 +70,26 @@ def put(unit: SqliteUnit, cell: Cell, judge: Judge, texts: Mapping[int, str]) ->
     unit.put_vectors(number, [(memory, cell(number, row), *planes(row)) for memory, row in rows])
 
 
-def nearest(reader: SqliteReader, judge: Judge, text: str, limit: int, filters: Filters = EVERYTHING) -> list[int]:
-    """Return the memories that speak of nearly what `text` speaks of, by their sign codes."""
-    number, vector = _found(reader, judge, text)
-    if number is None:
+def nearest(
+    reader: SqliteReader, made: Fingerprint, vector: Vectors, limit: int, filters: Filters = EVERYTHING
+) -> list[int]:
+    """Return the memories whose sign codes are nearest to `vector`, in the cells around it."""
+    number = reader.embedder_id(made)
+    if number is None or not np.any(vector):
         return []
     cells = reader.cells_near(number, vector)
     return [memory for memory, _ in reader.nearest(number, sign_code(vector.tolist()), filters, limit, cells)]
 
 
+def near_about(reader: SqliteReader, judge: Judge, text: str, limit: int, filters: Filters = EVERYTHING) -> list[int]:
+    """Return the memories that speak of nearly what `text` speaks of."""
+    return nearest(reader, fingerprint(judge), judge.about([text])[0], limit, filters)
+
+
 def alike(reader: SqliteReader, judge: Judge, text: str, memories: Iterable[int]) -> dict[int, float]:
     """Return how alike `text` and each memory are in what they speak of; none for a memory without a vector."""
-    number, vector = _found(reader, judge, text)
-    return {} if number is None else cosines(vector, reader.planes(number, memories))
-
-
-def _found(reader: SqliteReader, judge: Judge, text: str) -> tuple[int | None, Vectors]:
-    return reader.embedder_id(fingerprint(judge)), judge.about([text])[0]
+    number = reader.embedder_id(fingerprint(judge))
+    return {} if number is None else cosines(judge.about([text])[0], reader.planes(number, memories))
 
 
 def index(unit: SqliteUnit, local: LocalEmbedder, cell: Cell, memories: Sequence[int]) -> None:
