@@ -125,16 +125,6 @@ def budget(settings: Settings) -> "Budget":
     )
 
 
-def agent_budgets(settings: Settings) -> "tuple[Budget, Budget]":
-    """Return what bounds an agent: what the settings say of all providers, and of what they do not, the defaults."""
-    from memman.providers.meter import OF_AGENTS, Budget
-
-    said = Budget(settings.number("MEMMAN_BUDGET_USD"), _whole(settings, "TOKENS"), _whole(settings, "CALLS"))
-    tokens = OF_AGENTS.tokens if said.tokens is None else None
-    calls = OF_AGENTS.calls if said.calls is None else None
-    return said, Budget(tokens=tokens, calls=calls, of=AGENTS)
-
-
 def embed_budget(settings: Settings) -> "Budget":
     """Return what a day of the embedder may cost: only what the settings say."""
     from memman.providers.meter import Budget

@@ -14,12 +14,11 @@ from memman.queue.ledger import Ledger
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a day may cost, None for no limit, of providers `of`; `unpriced` says why dollars cannot be counted."""
+    """What a day may cost, None for no limit; `unpriced` says why dollars cannot be counted."""
 
     dollars: float | None = None
     tokens: int | None = None
     calls: int | None = None
-    of: tuple[str, ...] = ()
     unpriced: str = ""
 
     def check(self, ledger: Ledger) -> None:
@@ -29,7 +28,7 @@ class Budget:
         bounds = (self.dollars, self.tokens, self.calls)
         if bounds == (None, None, None):
             return
-        dollars, tokens, calls = spent = ledger.spent_today(self.of)
+        dollars, tokens, calls = spent = ledger.spent_today()
         limits = zip(spent, bounds, strict=True)
         if any(limit is not None and spent >= limit for spent, limit in limits):
             spent_of = f"{dollars:.4f} USD, {tokens} tokens, {calls} calls"
@@ -42,17 +41,16 @@ OF_AGENTS = Budget(tokens=500_000, calls=100)
 
 
 class MeteredLLM(Wrapper):
-    """A model whose calls are counted and bounded by `budgets`; with a `turn` one call at a time, failed ones too."""
+    """A model whose calls are counted and bounded; with a `turn` one call at a time, failed ones too."""
 
-    def __init__(self, inner: LLM, ledger: Ledger, *budgets: Budget, turn: asyncio.Lock | None = None) -> None:
+    def __init__(self, inner: LLM, ledger: Ledger, budget: Budget, turn: asyncio.Lock | None = None) -> None:
         super().__init__(inner)
-        self.ledger, self.budgets, self.turn = ledger, budgets, turn
+        self.ledger, self.budget, self.turn = ledger, budget, turn
 
     async def complete(self, request: Request) -> Reply:
         """Answer, or raise BudgetSpent or ProviderMisconfigured before anything is spent."""
         async with self.turn or nullcontext():
-            for budget in self.budgets:
-                budget.check(self.ledger)
+            self.budget.check(self.ledger)
             usage, model = Usage(), self.model(request.role)
             counts = self.turn is not None
             try:

@@ -132,9 +132,8 @@ class Providers:
         from memman.providers.guard import Guard
         from memman.providers.meter import MeteredLLM
 
-        bounds = chosen.agent_budgets(self.settings) if turn else (chosen.budget(self.settings),)
         most = int(self.settings["MEMMAN_LLM_BATCH"] or (MOST if turn else 1))
-        asked: LLM = MeteredLLM(model, ledger, *bounds, turn=turn)
+        asked: LLM = MeteredLLM(model, ledger, chosen.budget(self.settings), turn)
         asked = Batched(asked, most) if most > 1 else asked
         if self.queue is None:
             return asked

@@ -1,7 +1,7 @@
 """What the providers gave for each note, so that nothing is paid for twice, and what they cost."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -68,16 +68,14 @@ class Ledger:
         with TranslatedErrors(self.db.filename):
             self.db.execute(_ENTER, row)
 
-    def spent_today(self, of: Sequence[str] = ()) -> tuple[float, int, int]:
-        """Return today's dollars and tokens, and how often a model was called; of providers `of`, by default of all."""
+    def spent_today(self) -> tuple[float, int, int]:
+        """Return today's dollars and tokens, and how often a model was called."""
         sql = (
             "SELECT coalesce(sum(cost), 0.0), coalesce(sum(tokens_in + tokens_out), 0),"
             " coalesce(sum(calls) FILTER (WHERE stage <> 'embed'), 0) FROM ledger WHERE day = ?"
         )
-        if of:
-            sql += f" AND provider IN ({', '.join('?' * len(of))})"
         with TranslatedErrors(self.db.filename):
-            cost, tokens, calls = self.db.execute(sql, (today(), *of)).get
+            cost, tokens, calls = self.db.execute(sql, (today(),)).get
         return cost, tokens, calls
 
     def days(self, limit: int) -> list[dict[str, Any]]:
