@@ -377,15 +377,6 @@ def test_a_swap_in_the_middle_of_an_upgrade_blinds_nobody(data, provider):
     assert held(data) == {str(TABLE): EACH}
 
 
-def test_settings_that_name_a_withdrawn_provider_go_on_with_the_built_in_one(data):
-    """What people had set by the manual of before stops no drain; to set it anew is refused."""
-    with open(env_path(data), "a", encoding="utf-8") as file:
-        file.write("MEMMAN_EMBED_PROVIDER=minilm\n")
-    assert Settings.load(data)["MEMMAN_EMBED_PROVIDER"] == "builtin"
-    with pytest.raises(BadConfig, match="takes one of builtin"):
-        Settings.load(data).replaced({"MEMMAN_EMBED_PROVIDER": "minilm"})
-
-
 def test_a_drain_renews_the_stores_it_touches(tmp_path, monkeypatch):
     """The maintenance at the end of a drain fills in the built-in vectors of what was there before."""
     from memman.drain.run import drain
