@@ -19,6 +19,7 @@ from memman.commands.place import (
     changed,
     looking,
     named,
+    note_of,
     steadily,
     writing,
 )
@@ -27,7 +28,7 @@ from memman.commands.printing import freshness, short, table, text
 from memman.commands.verb import ids_argument, verb
 from memman.config.schedule import refuse_stopped
 from memman.model.errors import ForPeople
-from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance
+from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact
 from memman.model.text import SHORT_ID
 from memman.model.uid import memory_uid
 from memman.model.vocabulary import REMEMBERED
@@ -186,8 +187,7 @@ def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
     from memman.pipeline.scope import scope  # with the whole pipeline
 
     names = tuple(row["entities"].split("\n")) if row["entities"] else ()
-    stamped = (row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
-    note = Note(row["uid"], row["store"], row["text"], row["queued_at"], provenance=Provenance(*stamped))
+    note = note_of(row)
     spoken = row["channel"] in REMEMBERED
     if not unit.receipt(note, now, "forgotten", int(spoken)) or not spoken:
         return

@@ -14,7 +14,7 @@ from memman.config.places import check_folder, data_dir, store_path
 from memman.config.schedule import refuse_stopped
 from memman.locks import steady
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
-from memman.model.records import Scope
+from memman.model.records import Note, Provenance, Scope
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import WITHHELD
 from memman.queue.view import QueueView
@@ -74,6 +74,12 @@ def chosen(explicit: str | None = None, agent: str = "", session: str = "") -> P
 def standing() -> "Here":
     """Return where the command is given: in which repository, and in which folder of it."""
     return scope.here(data_dir(), stores.here(), stores.cwd())
+
+
+def note_of(row: Mapping[str, Any]) -> Note:
+    """Return the note of a row of the queue, by whom and where it was made."""
+    stamped = (row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
+    return Note(row["uid"], row["store"], row["text"], row["queued_at"], provenance=Provenance(*stamped))
 
 
 def made_in(folder: str) -> dict[str, str]:

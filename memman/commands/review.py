@@ -193,19 +193,6 @@ def both(place: Place, ids: Sequence[str]) -> Records:
     return _decided(place, ids, "review both", _Desk.both)
 
 
-def _asks_edit(place: Place, id_: str, text: str) -> None:
-    _editable(place, id_, text)
-    _ask(place, (id_,), "Put your text in its place?")
-
-
-@review.verb(asks=_asks_edit)
-@click.argument("id_", metavar="ID")
-@click.option("--text", required=True, metavar="TEXT", help="What holds instead, in your own words.")
-def edit(place: Place, id_: str, text: str) -> None:
-    """Say in your own words what holds in the place of what waits."""
-    say(edited(place, id_, text))
-
-
 @review.verb("all")
 def each(place: Place) -> None:
     """Walk through all that waits, one by one, at the terminal."""
@@ -217,7 +204,7 @@ def each(place: Place) -> None:
             return
         if answer == "edit":
             said = choose("What holds instead:", None)
-            say(f"queued as {short(edited(place, record['uid'], said), note=True)}" if said else "left as it is")
+            say(f"queued as {short(edit(place, record['uid'], said), note=True)}" if said else "left as it is")
         elif answer != "skip":
             _decisions(_DECIDES[answer](place, [record["uid"]]))
     if not records:
@@ -343,10 +330,18 @@ def _editable(place: Place, part: str, text: str) -> Waiting:
     return waits[rows[0]]
 
 
+def _asks_edit(place: Place, id_: str, text: str) -> None:
+    _editable(place, id_, text)
+    _ask(place, (id_,), "Put your text in its place?")
+
+
+@review.verb(asks=_asks_edit, shows=say)
+@click.argument("id_", metavar="ID")
+@click.option("--text", required=True, metavar="TEXT", help="What holds instead, in your own words.")
 @steadily
-def edited(place: Place, part: str, text: str) -> str:
-    """Queue what a person says holds in the place of what waits, as their own word; return the note's id."""
-    kind, memory, other = _editable(place, part, text)
+def edit(place: Place, id_: str, text: str) -> str:
+    """Say in your own words what holds in the place of what waits; the id of that note is printed."""
+    kind, memory, other = _editable(place, id_, text)
     with looking(place) as (catalogue, _):
         stands = catalogue.memories([memory])[0]["status"] == "current"
         against = kind == CONTRADICTED and stands

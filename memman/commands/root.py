@@ -130,17 +130,9 @@ class Verbs(Group):
                 formatter.write_text(" ".join(" ".join(MORE.values()).split()))
 
 
-def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        click.echo(f"{NAME} {__version__}")
-        ctx.exit()
-
-
 @click.command(NAME, cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @store_option
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version and exit."
-)
+@click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s", help="Print the version and exit.")
 def root() -> None:
     """Give coding agents a persistent memory.
 

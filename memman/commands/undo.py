@@ -1,8 +1,9 @@
 """`memman undo`: take back notes, sessions, drains, or all since a time; and take that back again."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,15 +13,14 @@ import click
 from memman.belief import FEEDBACK
 from memman.clock import now_ms
 from memman.commands.person import confirm
-from memman.commands.place import Place, checked, expected, named, reading, writing
-from memman.commands.printing import acted, short, table, text, when
+from memman.commands.place import Place, checked, expected, named, note_of, reading, writing
+from memman.commands.printing import acted, short, table, tallied, text, when
 from memman.commands.verb import Told, verb
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, label
 from memman.hot.grammar import moment
 from memman.locks import quiet, steady
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
-from memman.model.records import Note, Provenance
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import HIDDEN, UNDONE
 from memman.queue.notes import Queue
@@ -185,9 +185,7 @@ class _Seen(Exception):
 def preview(place: Place, asked: Asked) -> dict[str, Any]:
     """Return what an undo would do, without doing it. Raises UnknownId, AmbiguousId and UsageError."""
     report: dict[str, Any] = {}
-    with ExitStack() as held:
-        queue = held.enter_context(closing(QueueView(place.data)))
-        store = held.enter_context(writing(expected(place)))
+    with closing(QueueView(place.data)) as queue, writing(expected(place)) as store:
         chosen = selected(place, asked, store, queue)
         with suppress(_Seen), store.unit() as unit:
             report = _report(store, chosen, *_changed(unit, chosen))
@@ -199,13 +197,15 @@ def taken_back(place: Place, asked: Asked) -> dict[str, Any]:
     """Take back what is asked for; return what was done, under an id of its own that undoes it."""
     refuse_stopped(place.data, "undo")
     now = now_ms()
-    with ExitStack() as held:
-        held.enter_context(quiet(place.data))  # first, as a round of a sync does
-        held.enter_context(steady(place.data))
-        view = held.enter_context(closing(QueueView(place.data)))
-        store = held.enter_context(writing(expected(place)))
+    # Drains are kept out first, as a round of a sync does.
+    with (
+        quiet(place.data),
+        steady(place.data),
+        closing(QueueView(place.data)) as view,
+        writing(expected(place)) as store,
+        closing(Queue(place.data)) as queue,
+    ):
         chosen = selected(place, asked, store, view)
-        queue = held.enter_context(closing(Queue(place.data)))
         with store.unit() as unit:
             changed, left = _changed(unit, chosen)
             report = _report(store, chosen, changed, left) | {"id": unit.act_at(now)}
@@ -303,25 +303,17 @@ def _keep(unit: "SqliteUnit", now: int, chosen: Selected, report: dict[str, Any]
             "notes": [row["uid"] for row in chosen.waiting],
             "put": [row["uid"] for row in chosen.queued],
         }
-        log.keep(unit, now, chosen.what, _summary(report), **did)
+        became = Counter(one["became"] for one in (*report["memories"], *report["notes"]))
+        log.keep(unit, now, chosen.what, tallied(became) if became else "what it changed", **did)
         if chosen.waiting:
             unit.set_meta(UNDONE + unit.act_at(now), json.dumps(chosen.waiting, ensure_ascii=False))
         if chosen.queued:
             unit.set_meta(UNDONE + chosen.acts[0], None)
 
 
-def _summary(report: dict[str, Any]) -> str:
-    counts: dict[str, int] = {}
-    for one in (*report["memories"], *report["notes"]):
-        counts[one["became"]] = counts.get(one["became"], 0) + 1
-    return ", ".join(f"{count} {said}" for said, count in counts.items()) or "what it changed"
-
-
 def _close(unit: "SqliteUnit", chosen: Selected, now: int) -> None:
     """Give notes that leave the queue a receipt, so that no drain stores them; take it from those that come back."""
     for row in chosen.waiting:
-        stamped = (row[one] for one in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
-        note = Note(row["uid"], row["store"], "", row["queued_at"], provenance=Provenance(*stamped))
-        unit.receipt(note, now, OUTCOME, 0)
+        unit.receipt(note_of(row | {"text": ""}), now, OUTCOME, 0)
     for row in chosen.queued:
         unit.record(now, row["uid"], "note", {RECEIPT: None})
