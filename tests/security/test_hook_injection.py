@@ -9,8 +9,7 @@ import time
 import pytest
 
 from memman.hot.events import EVENTS
-from memman.integrations import state
-from memman.integrations.clients import TARGETS
+from memman.integrations import parts
 from tests.security.hostile import SPECIAL
 
 CANARY = "canary"
@@ -59,7 +58,10 @@ def _commands(box):
     assert "set up" in done.stdout
     box.remember("Billing is deployed to Fly.io from the main branch, never from a laptop.")
     box.drain()
-    found = [command for target in TARGETS.values() for command in state.commands(target)]
+    settings = [
+        box.data.parent / path for path in (".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json")
+    ]
+    found = [command for path in settings for command in parts.commands(json.loads(path.read_text())["hooks"])]
     # The plugins of the others start the launcher themselves, without a shell.
     found += [
         f"{box.data}/bin/memman hook {event} --host {host}" for host in ("opencode", "openclaw") for event in EVENTS
