@@ -75,5 +75,5 @@ def _redacted(db: apsw.Connection, new: Iterable[Record]) -> list[Record]:
         for number, body in rows:
             if body and (clean := within(body)) != body:
                 record_log.rewrite(db, number, clean)
-                found += record_log.of(db, uid)
+                found += record_log.of_each(db, [uid])[uid]
     return found

@@ -17,6 +17,7 @@ from memman.queue.late import shorten
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.sqlite import TranslatedErrors
+from memman.store.sqlite import rules, sessions
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.idle import SCRUBBING
 from memman.upkeep.rules import publish, taken_hits
@@ -45,12 +46,12 @@ async def maintain(
         shown[showing.store].append(showing)
     for name, showings in shown.items():
         if exists(data, name):
-            with suppress(NewerSchema):
-                opened(name).count_shown(showings)
+            with suppress(NewerSchema), (store := opened(name)).transaction():
+                sessions.count(store.db, showings)
     for name, hits in taken_hits(data).items():
         if exists(data, name):
-            with suppress(NewerSchema):
-                opened(name).count_hits(hits)
+            with suppress(NewerSchema), (store := opened(name)).transaction():
+                rules.count(store.db, hits)
     publish(data)
     for store in stores.values():
         store.maintain()

@@ -37,7 +37,7 @@ class Member:
 
     def _take(self, seen: int, records: list[Record]) -> None:  # noqa: ARG002 - nothing is compared
         with self.store.unit() as unit:
-            unit.take_in(records)
+            unit.follow(record_log.add(unit.db, records))
 
     def tell(self, text: str, *, private: bool = False, at: int = 1) -> str:
         """Store a memory, of a note of its own; return its uid."""

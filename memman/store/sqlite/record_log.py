@@ -120,12 +120,6 @@ def _empty_purged(db: apsw.Connection, new: Iterable[Record]) -> None:
         empty(db, sorted(gone))
 
 
-def of(db: apsw.Connection, memory: str) -> list[Record]:
-    """Return the records of one memory, rule or note, in the order in which they count."""
-    sql = f"{_FROM_MEMORY} WHERE r.memory = ? ORDER BY r.at, h.name, r.n"
-    return [Record(*row) for row in db.execute(sql, (memory,))]
-
-
 def of_each(db: apsw.Connection, uids: Collection[str]) -> dict[str, list[Record]]:
     """Return the records of some memories, rules and notes, by their uid, in the order in which they count."""
     found: dict[str, list[Record]] = {uid: [] for uid in uids}

@@ -1,16 +1,15 @@
 """A store opened for writing: the connection, its transactions, its backups."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import apsw
 
 from memman.config.places import ensure_safe_folder, refuse_shared, store_path
-from memman.config.shown import Showing
 from memman.embed.base import Vectors
 from memman.sqlite import Transaction, TranslatedErrors, add_checksums, close, open_writer
-from memman.store.sqlite import rules, sessions
+from memman.store.sqlite import sessions
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate
 from memman.store.sqlite.unit import SqliteUnit
@@ -59,16 +58,6 @@ class SqliteStore:
             self.db.execute("PRAGMA optimize")
             with suppress(apsw.FullError, apsw.BusyError):  # the next drain tries again
                 add_checksums(self.db)
-
-    def count_shown(self, showings: Sequence[Showing]) -> None:
-        """Add what was shown of this store."""
-        with self.transaction():
-            sessions.count(self.db, showings)
-
-    def count_hits(self, hits: Mapping[str, Sequence[int]]) -> None:
-        """Add to each rule, by uid, when it fired."""
-        with self.transaction():
-            rules.count(self.db, hits)
 
     def close(self) -> None:
         """Truncate the log and close."""

@@ -343,10 +343,6 @@ class SqliteUnit:
         there = self.db.execute(f"SELECT id FROM memory WHERE id {LISTED}", (id_list(around),))
         return self.renew([*memories, *(row for (row,) in there)])
 
-    def take_in(self, found: Iterable[records.Record]) -> list[int]:
-        """Add records from elsewhere; return the rows that `follow` does."""
-        return self.follow(record_log.add(self.db, found))
-
     def follow(self, new: Iterable[records.Record]) -> list[int]:
         """Have the index follow records that were added or changed, their words at once.
 

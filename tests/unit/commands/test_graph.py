@@ -301,7 +301,7 @@ def test_what_comes_from_another_machine_is_left_to_drains(data, tmp_path):
     with other.unit() as unit:
         unit.add(Draft("m" * 32, "n" * 32, Fact("The backup of host3 writes to tape."), "user", "o", 5), 5)
     with store.unit() as unit:
-        rows = unit.take_in(record_log.every(other.db))
+        rows = unit.follow(record_log.add(unit.db, record_log.every(other.db)))
     assert unlinked(store.db) == [(rows[0], rows[0])]
     for one in (other, store):
         one.close()

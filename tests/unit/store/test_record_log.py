@@ -16,7 +16,7 @@ def test_a_copy_goes_on_under_another_name(tmp_path):
         record_log.renew_host(store.db)
         new = record_log.append(store.db, 1, "later", "m", "rated", body("feedback"))
         assert list(record_log.every(store.db, before[0].host)) == before
-        assert record_log.of(store.db, "m") == [*before, new]
+        assert record_log.of_each(store.db, ["m"])["m"] == [*before, new]
         assert (new.host != before[0].host, new.n) == (True, 1)
         assert record_log.known(store.db) == {before[0].host: 2, new.host: 1}
 

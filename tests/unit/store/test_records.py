@@ -219,7 +219,7 @@ def test_machines_that_hold_the_same_records_say_the_same(tmp_path, rounds, kept
             else:
                 theirs = [*log(chance.choice(lives).store).values()]
                 with life.store.unit() as unit:
-                    unit.take_in(chance.sample(theirs, chance.randrange(len(theirs) + 1)))
+                    unit.follow(record_log.add(unit.db, chance.sample(theirs, chance.randrange(len(theirs) + 1))))
             now = log(life.store)
             assert logs[n].keys() <= now.keys()
             purged = {one.memory for one in now.values() if one.kind == "purged"}
@@ -232,8 +232,8 @@ def test_machines_that_hold_the_same_records_say_the_same(tmp_path, rounds, kept
                 theirs = [*log(other.store).values()]
                 chance.shuffle(theirs)
                 with life.store.unit() as unit:
-                    unit.take_in(theirs)
-                    assert unit.take_in(theirs) == []
+                    unit.follow(record_log.add(unit.db, theirs))
+                    assert unit.follow(record_log.add(unit.db, theirs)) == []
         first, *others = (said(life.store) for life in lives)
         assert others == [first, first]
         assert first == expected(log(lives[0].store).values())
@@ -307,13 +307,13 @@ def test_what_comes_late_of_an_undone_act_is_undone_too(tmp_path, at):
             undo.keep(unit, 2_000, "that", "it", acts=[act])
             act = unit.act
         with here.unit() as unit:
-            unit.take_in(record_log.every(there.db))
+            unit.follow(record_log.add(unit.db, record_log.every(there.db)))
         assert {status for (status,) in here.db.execute("SELECT status FROM memory")} == {standing}
         assert here.reader.has_receipt(note)
         every = [*record_log.every(here.db)]
         for one in every[::-1]:
             with third.unit() as unit:
-                unit.take_in([one])
+                unit.follow(record_log.add(unit.db, [one]))
         assert said(third) == said(here) == expected(every)
 
 
@@ -327,7 +327,7 @@ def test_of_two_verdicts_about_a_pair_the_one_counts_that_lets_both_stand(tmp_pa
         for uid in (old, new):
             unit.add(Draft(uid, "n", Fact(uid, "fact"), "user", "o", 5), 5)
     with there.unit() as unit:
-        unit.take_in(record_log.every(here.db))
+        unit.follow(record_log.add(unit.db, record_log.every(here.db)))
     for store, how, at in ((here, first, 10), (there, {"supersede": "doubt", "doubt": "supersede"}[first], 20)):
         with store.unit() as unit:
             unit.act = records.pair(new, old)
@@ -337,7 +337,7 @@ def test_of_two_verdicts_about_a_pair_the_one_counts_that_lets_both_stand(tmp_pa
     for store, order in ((here, every), (there, every), (third, every[::-1])):
         for one in order:
             with store.unit() as unit:
-                unit.take_in([one])
+                unit.follow(record_log.add(unit.db, [one]))
         assert said(store) == expected(every)
         assert dict(store.db.execute("SELECT uid, status FROM memory")) == dict.fromkeys((old, new), "current")
         assert store.reader.newer(store.reader.located([old])) == {

@@ -76,7 +76,7 @@ def test_the_same_records_make_the_same_store_in_any_order(tmp_path):
         random.Random(5).shuffle(log)
         for record in [*log, *log]:
             with other.unit() as unit:
-                unit.take_in([record])
+                unit.follow(record_log.add(unit.db, [record]))
         assert shown(other) == shown(one)
         assert found(other, "nests") == found(one, "nests") == ["m0", "m1", "m2"]
         assert found(other, "dresden") == []
@@ -90,8 +90,8 @@ def test_what_comes_after_its_purge_is_empty(tmp_path):
         text = {records.UNTIL: 5}
         late = Record("a" * 16, 1, 6, "late", "m3", "held until", body("expire", set=text))
         with other.unit() as unit:
-            unit.take_in(record_log.every(one.db))
-            unit.take_in([late])
+            unit.follow(record_log.add(unit.db, record_log.every(one.db)))
+            unit.follow(record_log.add(unit.db, [late]))
         assert [record.body for record in record_log.every(other.db, late.host)] == [""]
 
 
@@ -100,7 +100,7 @@ def test_a_new_store_that_takes_records_in_goes_on_under_its_own_name(tmp_path):
     with opened(tmp_path / "a") as one, opened(tmp_path / "b") as other:
         filled(one)
         with other.unit() as unit:
-            unit.take_in(record_log.every(one.db))
+            unit.follow(record_log.add(unit.db, record_log.every(one.db)))
         assert record_log.host(other.db) != record_log.host(one.db)
         with other.unit() as unit:
             unit.forget(1, 10)
@@ -132,7 +132,7 @@ def test_any_text_is_the_same_elsewhere(tmp_path, name):
             unit.tie(new, {short: "abc"}, 6)
             unit.bear_out(new, "said", short, 6)
         with other.unit() as unit:
-            unit.take_in(record_log.every(one.db))
+            unit.follow(record_log.add(unit.db, record_log.every(one.db)))
         assert shown(other) == shown(one)
         assert list(record_log.every(other.db)) == list(record_log.every(one.db))
         assert record_log.damaged(other.db) == []
@@ -145,7 +145,7 @@ def test_a_note_is_done_once(tmp_path):
         for first in (True, False):
             with store.unit() as unit:
                 assert unit.receipt(note, 5, "stored", 1) == first
-        assert len(record_log.of(store.db, "n1")) == 1
+        assert len(record_log.of_each(store.db, ["n1"])["n1"]) == 1
 
 
 GOOD = Record("e" * 16, 1, 5, "act", "m", "rated", body("feedback", set={named(records.EVIDENCE, "wrong", "s"): 5}))
