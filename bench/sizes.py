@@ -21,7 +21,7 @@ _SOURCES = (
     "memman/model/terms.py",
     "memman/store/sqlite/schema.py",
     "memman/store/sqlite/unit.py",
-    "memman/store/sqlite/partition.py",
+    "memman/store/sqlite/vectors.py",
     "bench/bulk.py",
     "bench/corpus.py",
     "bench/recent.py",
