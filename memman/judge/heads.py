@@ -139,9 +139,9 @@ def letters(text: str) -> npt.NDArray[np.int64]:
 
 
 RETIREMENT = "retirement"
-# What a pair shows: the logits of the judge's five relations, how near both are in what they speak of, and which part
-# of the shorter one's word pieces the other has.
-FEATURES = 7
+# What a pair shows: the logits of the judge's five relations, how near both are in what they speak of, which part of
+# the shorter one's word pieces the other has, and how much less near the older one is than the nearest other.
+FEATURES = 8
 SURE, MAYBE, NOT = 2, 1, 0
 # Below these probabilities of the judge's nothing maybe ends, and nothing surely.
 LEAST, ENOUGH = 0.05, 0.85
@@ -186,10 +186,20 @@ def read_retirement(path: str, judge: str) -> Retirement:
     return Retirement.of(said[RETIREMENT]) if said["judge"] == judge else NOTHING
 
 
-def features(
-    relations: Sequence[Sequence[float]], nearness: Sequence[float], shared: Sequence[float]
-) -> npt.NDArray[np.float32]:
-    """Return what each pair shows (pairs, FEATURES): `relations` are the judge's five probabilities of each."""
+def features(relations: Sequence[Sequence[float]], near: Vectors, shared: Sequence[float]) -> npt.NDArray[np.float32]:
+    """Return what the pairs of one statement show (pairs, FEATURES).
+
+    `relations` are the judge's five probabilities of each pair, `near` is how near the older ones are.
+    """
     likely = np.clip(np.array(relations, np.float32).reshape(len(relations), -1), _FINEST, 1 - _FINEST)
     logits = np.log(likely / (1 - likely))
-    return np.column_stack((logits, nearness, shared)).astype(np.float32)
+    return np.column_stack((logits, near, shared, _behind(near))).astype(np.float32)
+
+
+def _behind(near: Vectors) -> Vectors:
+    """Return how much less near each is than the nearest other, 0 for the nearest."""
+    if len(near) == 1:
+        return np.zeros_like(near)
+    *_, second, first = np.sort(near)
+    found: Vectors = np.minimum(0, near - np.where(near == first, second, first))
+    return found

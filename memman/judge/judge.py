@@ -208,17 +208,17 @@ class Judge:
         found = [(0.0, NOT)] * len(olds)
         likely = [n for n, relation in enumerate(relations) if relation.ends >= LEAST]
         if likely:
-            shown = self.shown(new, [olds[n] for n in likely], [relations[n] for n in likely])
-            for n, share in zip(likely, self._retirement.shares(shown), strict=True):
-                found[n] = share, self._retirement.band(share, relations[n].ends)
+            shares = self._retirement.shares(self.shown(new, olds, relations))
+            for n in likely:
+                found[n] = shares[n], self._retirement.band(shares[n], relations[n].ends)
         return found
 
     def shown(self, new: str, olds: Sequence[str], relations: Sequence[Relation]) -> Vectors:
         """Return what each pair shows of whether the old statement ends (pairs, FEATURES)."""
         mine, *theirs = (set(self._ids(text, LONGEST_PAIR)) for text in (new, *olds))
         shared = [len(mine & one) / max(1, min(len(mine), len(one))) for one in theirs]
-        nearness = self.about(olds) @ self.about([new])[0]
-        return heads.features([astuple(one) for one in relations], nearness.tolist(), shared)
+        near = self.about(olds) @ self.about([new])[0]
+        return heads.features([astuple(one) for one in relations], near, shared)
 
     def about(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of what statements speak of: those that bear on one another are near (texts, ABOUT)."""

@@ -4,6 +4,7 @@ Precision first: superseding a memory that still holds hides a truth. Between su
 the older one is marked (docs/adr/0048).
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
 from typing import Any
@@ -26,6 +27,10 @@ _ODDS, _COSINE, _ADDED = 0.6, 10.0, -2.75
 BESIDE = 0.4
 # Of the memories that a statement is compared with, so many at most are looked at to the end.
 BEARS = 2
+# What says so surely the same as a memory that ends, either way round, ends too.
+AGAIN = 0.8
+# What a statement says up to a colon or semicolon, of four words at least.
+_CLAUSE = re.compile(r"(?:[^\s:;]*[^\s:;.!?]\s+){3,}[^\s:;]+(?=[:;]\s)")
 # A statement, and the memories it is compared with.
 Group = tuple[str, tuple[str, ...]]
 # How surely, and what.
@@ -66,9 +71,8 @@ def _verdicts(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], ju
     near = _comparable(fact, memories)
     if not near:
         return
-    new, olds = asked = _group(fact, memories, near)
-    (judged,) = judge.compared([asked], BEARS)
-    ranked = sorted(zip(near, judged, judge.endings(new, olds, judged), strict=True), key=lambda one: -one[2][0])
+    new, olds = _group(fact, memories, near)
+    ranked = sorted(zip(near, *_ended(new, olds, judge), strict=True), key=lambda one: -one[2][0])
     likely = [
         (n, relation, share, band)
         for n, relation, (share, band) in ranked
@@ -84,6 +88,30 @@ def _verdicts(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], ju
     share = next((share for n, _, (share, _) in ranked if n == nearest), 0.0)
     if not likely and 0 < share < LIKELY and (chance := _changed(share, fact["cosines"][nearest])) >= BESIDE:
         yield chance, {"fact": fact["n"], "action": NEWER, "memory": memories[nearest]["n"]}
+
+
+def _ended(new: str, olds: tuple[str, ...], judge: Judge) -> tuple[list[Relation], list[tuple[float, int]]]:
+    """Return what a statement does to each older one, and how surely it ends that.
+
+    Where that is unsure, what it says up to a colon or semicolon, which the rest only explains, is read by itself. What
+    says the same as the one that ends most surely ends too.
+    """
+    judged = [*judge.compared([(new, olds)], BEARS)[0]]
+    found = judge.endings(new, olds, judged)
+    clause = _CLAUSE.match(new)
+    if clause and SURE not in {band for _, band in found} and any(share >= LIKELY for share, _ in found):
+        (plain,) = judge.compared([(clause[0], olds)], BEARS)
+        for n, again in enumerate(judge.endings(clause[0], olds, plain)):
+            if found[n][0] >= LIKELY and again[1] == SURE:
+                judged[n], found[n] = plain[n], again
+    ended = max(range(len(olds)), key=lambda n: (found[n][1], found[n][0]))
+    rest = [n for n, (_, band) in enumerate(found) if band < SURE and found[ended][1] == SURE]
+    there = judge.relations([(olds[ended], olds[n]) for n in rest])
+    back = judge.relations([(olds[n], olds[ended]) for n in rest])
+    for n, one, other in zip(rest, there, back, strict=True):
+        if min(one.same, other.same) >= AGAIN:
+            judged[n], found[n] = judged[ended], found[ended]
+    return judged, found
 
 
 def _changed(share: float, cosine: float) -> float:
