@@ -125,6 +125,12 @@ def related(
         return {"memory": memories_of(place, catalogue, [start])[0], "related": reached, "elsewhere": walk.elsewhere}
 
 
+def beside(catalogue: Catalogue, row: int, limit: int) -> list[dict[str, Any]]:
+    """Return what is related to a memory here by one edge of any kind, the nearest and strongest first."""
+    walk = _Walk(catalogue, None, Filters(history=True), catalogue.reader.scopes(standing()))
+    return walk.reached(row, DEPTHS[None], limit)
+
+
 def _print_link(made: dict[str, Any]) -> None:
     ends = f"{short(made['src'])} to {short(made['dst'])}"
     text(f"linked {ends}: {made['kind']}, weight {made['weight']:g}, {made['detail']}")

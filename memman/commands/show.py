@@ -138,7 +138,7 @@ def _background(
     place: Place, record: dict[str, Any], catalogue: Catalogue, queue: QueueView, near: int
 ) -> dict[str, Any]:
     """Return where a memory comes from, what is related, its versions and where it was shown."""
-    from memman.commands import graph
+    from memman.commands.graph import beside
 
     db, row, said = catalogue.reader.db, record["id"], ""
     if not place.agent:
@@ -153,7 +153,7 @@ def _background(
         "said": said,
         "typed": "" if place.agent else index.typed_behind(db, row),
         "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
-        "related": graph.related(place, record["uid"], limit=near)["related"],
+        "related": beside(catalogue, row, near),
         "history": versions,
         "shown": shown.of_memory(db, row),
     }
