@@ -15,9 +15,11 @@ from memman.commands.place import (
     one_memory,
     reading,
     refuse_held,
+    scopes_meant,
     standing,
     steadily,
     veiled,
+    within,
     writing,
 )
 from memman.commands.printing import Progress, ago, holds, labelled, short, table, text, unseen
@@ -258,11 +260,13 @@ class _Chain:
         self.place, self.catalogue = place, catalogue
         self.lines: Records = []
         self.seen: set[int] = set()
+        self.scopes = scopes_meant(place, catalogue, "here")
 
     def follow(self, row: int, how: str, depth: int = 0, why: str = "") -> None:
         """Add a memory and, below it, what led to it; what came of it is told of an answer only."""
         record = self.catalogue.memories([row])[0]
-        if row in self.seen or depth > _DEEPEST or record["status"] in HIDDEN:
+        here = within(self.catalogue, [row], self.scopes)
+        if row in self.seen or depth > _DEEPEST or record["status"] in HIDDEN or not here:
             return
         self.seen.add(row)
         came = self.catalogue.receipt(record["note"]) or {}

@@ -11,9 +11,9 @@ import click
 
 from memman.clock import now_ms
 from memman.commands.list import ages_of, doubts
-from memman.commands.place import Place, Records, reading, scopes_meant, standing, veiled
+from memman.commands.place import Place, Records, reading, scopes_meant, standing, veiled, within
 from memman.commands.printing import WIDE, Progress, ago, cells, freshness, lines, short, table, text, unseen
-from memman.commands.review import CONTRADICTED, MAYBE, found, told, within
+from memman.commands.review import CONTRADICTED, MAYBE, found, told
 from memman.commands.verb import limit_option, verb
 from memman.config.asked import unanswered
 from memman.config.scope import holds, label, parted
@@ -267,10 +267,13 @@ def lint(
     findings = []
     with reading(place) as catalogue:
         catalogue.reader.hold()
+        scopes = scopes_meant(place, catalogue)
         look = _Look(catalogue, Judge(), ages_of(place), now_ms(), progress, _EVERYTHING if every else SAMPLE)
         for kind in only or _FINDINGS:
             finding = _FINDINGS[kind]
             found = list(finding.search(look))
+            there = within(catalogue, {row for row, *_ in found}, scopes)
+            found = [one for one in found if one[0] in there]
             if found:
                 counts[kind] = len(found)
             for one in found[:limit]:
@@ -355,7 +358,7 @@ def wonder(place: Place, *, all_scopes: bool = False, limit: int = 20) -> dict[s
     """
     asked = _open_questions(place, all_scopes=all_scopes)
     with reading(place) as catalogue:
-        scopes = None if all_scopes else scopes_meant(catalogue, "here")
+        scopes = scopes_meant(place, catalogue, "all" if all_scopes else "here")
         lonely = within(catalogue, lone(catalogue.reader.db), scopes)
         weak = sorted(catalogue.memories([*lonely]), key=lambda one: -one["uses"])
         against = [one for one in found(catalogue, scopes) if one[0] in {MAYBE, CONTRADICTED}]

@@ -9,7 +9,17 @@ import click
 
 from memman.belief import AGAINST, SOURCES
 from memman.clock import now_ms
-from memman.commands.place import Place, Records, looking, one_memory, reading, refuse_held, scopes_meant, veiled
+from memman.commands.place import (
+    Place,
+    Records,
+    looking,
+    one_memory,
+    reading,
+    refuse_held,
+    scopes_meant,
+    veiled,
+    within,
+)
 from memman.commands.printing import (
     WIDE,
     aged,
@@ -98,7 +108,7 @@ def _option(name: str) -> str:
 def listed(place: Place, _: object = None, *, status: str = "current", limit: int = 20, **asked: Any) -> Records:
     """Return memories, newest first, of a `category`, `source` or `scope`, and `since` or `until` a moment."""
     with reading(place) as catalogue:
-        asked["scopes"] = scopes_meant(catalogue, asked.pop("scope", None))
+        asked["scopes"] = scopes_meant(place, catalogue, asked.pop("scope", None))
         records = catalogue.listed(status=status, limit=limit, **asked)
         return [veiled(place, catalogue.reader, one | why_held(catalogue, one)) for one in records]
 
@@ -119,16 +129,14 @@ def stale(place: Place, _: object = None, *, limit: int = 20, **asked: Any) -> R
     ages, now = ages_of(place), now_ms()
     with reading(place) as catalogue:
         found = doubts(catalogue.reader, ages, now)
-        first = sorted((min(why), row) for row, why in _asked(catalogue, found, asked).items())
+        first = sorted((min(why), row) for row, why in _asked(place, catalogue, found, asked).items())
         whys = {row: {"why": [*found[row].values()]} for _, row in first[:limit]}
         return _told(place, catalogue, whys)
 
 
-def _asked(catalogue: Catalogue, found: dict[int, T], asked: dict[str, Any]) -> dict[int, T]:
+def _asked(place: Place, catalogue: Catalogue, found: dict[int, T], asked: dict[str, Any]) -> dict[int, T]:
     """Return those of memories that are of the category, source and scope asked for."""
-    if not asked:
-        return found
-    scopes = scopes_meant(catalogue, asked.get("scope"))
+    scopes = scopes_meant(place, catalogue, asked.get("scope"))
     filters = Filters(category=asked.get("category"), source=asked.get("source"), scopes=scopes)
     rows = catalogue.reader.filtered(found, filters)
     return {row: one for row, one in found.items() if row in rows}
@@ -150,7 +158,7 @@ def least(place: Place, _: object = None, *, below: float = BOUND, limit: int | 
     now = now_ms()
     with reading(place) as catalogue:
         kept = quality.kept(catalogue.reader, quality.standings(catalogue.reader))
-        kept = _asked(catalogue, {row: one for row, one in kept.items() if not one.immune}, asked)
+        kept = _asked(place, catalogue, {row: one for row, one in kept.items() if not one.immune}, asked)
         valued = sorted((worth(one, now), row) for row, one in kept.items())
         first = [(value, row) for value, row in valued if value < below][:limit]
         whys = {row: {"worth": round(value, 3), "why": reasons(kept[row], now)} for value, row in first}
@@ -167,7 +175,7 @@ def about(place: Place, name: str, *, limit: int = 20, **asked: Any) -> Records:
     if not compared(name):
         raise UsageError("there is no name to look for: give one, as it is written")
     with reading(place) as catalogue:
-        asked["scopes"] = scopes_meant(catalogue, asked.pop("scope", None))
+        asked["scopes"] = scopes_meant(place, catalogue, asked.pop("scope", None))
         return _told(place, catalogue, {row: {} for row in catalogue.about((name,), Filters(**asked), limit)})
 
 
@@ -205,12 +213,19 @@ def _reasons(
 
 
 def by_day(
-    place: Place, _: object = None, *, limit: int = 20, since: int | None = None, until: int | None = None
+    place: Place,
+    _: object = None,
+    *,
+    limit: int = 20,
+    since: int | None = None,
+    until: int | None = None,
+    scope: str | None = None,
 ) -> Records:
     """Return the newest memories that came to hold from `since` on and before `until`, the newest last."""
     with reading(place) as catalogue:
         rows = [row for at, row in catalogue.latest(until, limit) if _within(at, since, until)]
-        return _described(catalogue, rows)
+        there = within(catalogue, rows, scopes_meant(place, catalogue, scope))
+        return _described(catalogue, [row for row in rows if row in there])
 
 
 def around(
@@ -227,8 +242,7 @@ def around(
     with looking(place) as (catalogue, queue):
         asked = one_memory(part, catalogue, queue, place.name)
         found = catalogue.around(asked, half, limit - 1 - half)
-        filters = Filters(scopes=scopes_meant(catalogue, scope), history=True)
-        there = catalogue.reader.filtered([row for _, row in found], filters)
+        there = within(catalogue, [row for _, row in found], scopes_meant(place, catalogue, scope))
         rows = [row for at, row in found if row == asked or (row in there and _within(at, since, until))]
         if asked not in rows:
             refuse_held(part, catalogue.memories([asked])[0]["status"])

@@ -12,7 +12,18 @@ import click
 
 from memman.clock import now_ms
 from memman.commands import review
-from memman.commands.place import Place, Records, looking, memories_of, one_memory, reading, standing, veiled
+from memman.commands.place import (
+    Place,
+    Records,
+    looking,
+    memories_of,
+    one_memory,
+    reading,
+    scopes_meant,
+    standing,
+    veiled,
+    within,
+)
 from memman.commands.printing import WIDE, holds, labelled, lines, pairs, short, table, tallied, text, when
 from memman.commands.printing import listed as limited
 from memman.commands.verb import Group, Told, limit_option, store_option
@@ -207,8 +218,9 @@ def learned(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
     begun = _since(place, since)
     with reading(place) as catalogue:
         days = catalogue.came(begun)
+        there = within(catalogue, days, scopes_meant(place, catalogue))
         scopes = {row: label(*scope) for row, scope in catalogue.reader.scope_of(days).items()}
-        rows = sorted(days, key=lambda row: scopes.get(row, ""))
+        rows = sorted(there, key=lambda row: scopes.get(row, ""))
         rows.sort(key=lambda row: days[row], reverse=True)
         told = {one["id"]: one for one in memories_of(place, catalogue, rows[:limit])}
     groups = []
@@ -244,9 +256,10 @@ def diff(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
 def changed(place: Place, catalogue: Catalogue, since: int) -> Records:
     """Return what is otherwise than it was at a moment, each with its sign and the verbs of its lines."""
     verbs = catalogue.changed(since)
+    there = within(catalogue, verbs, scopes_meant(place, catalogue))
     return [
         {"sign": sign, "verbs": [*verbs[record["id"]]]} | record
-        for record in memories_of(place, catalogue, [*verbs])
+        for record in memories_of(place, catalogue, [row for row in verbs if row in there])
         if (sign := _sign(verbs[record["id"]], record))
     ]
 
@@ -337,7 +350,14 @@ def listed(place: Place, *, limit: int = 20, since: int | None = None, memory: s
         with looking(place) as (catalogue, queue):
             uid = str(catalogue.memories([one_memory(memory, catalogue, queue, place.name)])[0]["uid"])
     with reading(place) as catalogue:
-        return [_told(place, one, catalogue) for one in catalogue.log(limit=limit, since=since, memory=uid)]
+        scopes = None if memory else scopes_meant(place, catalogue)
+        lines = catalogue.log(limit=limit, since=since, memory=uid)
+        return [_told(place, one, catalogue) for one in lines if scopes is None or _there(catalogue, one, scopes)]
+
+
+def _there(catalogue: Catalogue, record: dict[str, Any], scopes: frozenset[int]) -> bool:
+    """Whether what a line of the log is about is a memory that holds in some scopes."""
+    return bool(within(catalogue, catalogue.reader.located([record["memory"]]), scopes))
 
 
 def lines_of(place: Place, catalogue: Catalogue, uid: str) -> Records:

@@ -1,7 +1,7 @@
 """The store a command means, opened to read or to write, and the memories that its ids name."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -20,6 +20,7 @@ from memman.model.vocabulary import WITHHELD
 from memman.queue.view import QueueView
 from memman.store.sqlite.catalogue import Catalogue, freshness
 from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.scopes import kept
 
 if TYPE_CHECKING:
     from memman.config.scope import Here
@@ -104,17 +105,24 @@ def meant(catalogue: Catalogue, to: str) -> Scope:
     return known[0]
 
 
-def scopes_meant(catalogue: Catalogue, said: str | None) -> frozenset[int] | None:
+def scopes_meant(place: Place, catalogue: Catalogue, said: str | None = None) -> frozenset[int] | None:
     """Return the scopes of a store that `said` names, None for all: a repository with its folders, or one folder.
 
-    `here` are those whose memories recall finds where the command is given.
+    `here` are those whose memories recall finds where the command is given, and what an agent means who says nothing:
+    what one customer's repository holds is not read in another's by chance.
     """
-    if said is None:
+    said = said or ("here" if place.agent else "all")
+    if said == "all":
         return None
     if said == "here":
         return catalogue.reader.scopes(standing())
     scope = meant(catalogue, said)
     return catalogue.reader.holding(scope.repository, scope.path)
+
+
+def within(catalogue: Catalogue, rows: Collection[int], scopes: frozenset[int] | None) -> Collection[int]:
+    """Return those of `rows` that hold in some scopes of a store, None for all."""
+    return rows if scopes is None else kept(catalogue.reader.db, rows, scopes)
 
 
 def expected(place: Place) -> Place:

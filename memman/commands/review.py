@@ -1,7 +1,7 @@
 """`memman review`: the one place for what waits for a person, who approves, rejects, or says what holds."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +19,7 @@ from memman.commands.place import (
     scopes_meant,
     steadily,
     veiled,
+    within,
     writing,
 )
 from memman.commands.printing import acted as line
@@ -34,7 +35,6 @@ from memman.model.vocabulary import WISHES
 from memman.queue.append import append
 from memman.store.sqlite import beliefs
 from memman.store.sqlite.catalogue import Catalogue
-from memman.store.sqlite.scopes import kept
 
 if TYPE_CHECKING:
     from memman.embed.base import LocalEmbedder
@@ -74,11 +74,6 @@ def found(catalogue: Catalogue, scopes: frozenset[int] | None = None) -> list[tu
     ]
     there = within(catalogue, [row for _, row, _ in waits], scopes)
     return [one for one in waits if one[1] in there]
-
-
-def within(catalogue: Catalogue, rows: Collection[int], scopes: frozenset[int] | None) -> Collection[int]:
-    """Return those of `rows` that hold in some scopes of a store, None for all."""
-    return rows if scopes is None else kept(catalogue.reader.db, rows, scopes)
 
 
 def count(catalogue: Catalogue) -> dict[str, int]:
@@ -147,7 +142,7 @@ def _said(record: dict[str, Any]) -> str:
 def listed(place: Place, *, limit: int = 20, scope: str | None = None) -> Records:
     """List what waits, and why."""
     with reading(place) as catalogue:
-        waits = found(catalogue, scopes_meant(catalogue, scope))
+        waits = found(catalogue, scopes_meant(place, catalogue, scope))
         return [told(place, catalogue, *one) for one in waits[:limit]]
 
 

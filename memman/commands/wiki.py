@@ -145,7 +145,8 @@ def _parts(place: Place) -> Iterable[_Part]:
         yield _Part(
             "Also" if topics else "How things are", _REST if topics else _TOPICS + _REST, list(map(_line, rest))
         )
-        pairs = [(old, new) for kind, old, new in found(catalogue) if kind in {MAYBE, CONTRADICTED}]
+        open_ = found(catalogue, reader.scopes(here))
+        pairs = [(old, new) for kind, old, new in open_ if kind in {MAYBE, CONTRADICTED}]
         known = {one["id"]: one for one in memories_of(place, catalogue, [row for pair in pairs for row in pair])}
         said = [f"- {_cut(known[old])}, or: {_cut(known[new])}" for old, new in pairs]
         yield _Part("Not settled", _OPEN, said)

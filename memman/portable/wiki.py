@@ -31,6 +31,8 @@ NAME = "wiki"
 # The type of our pages, and the page of what is under no topic.
 _TYPE, _REST = "Memory page", "Everything else"
 _INDEX, _LOG = "index.md", "log.md"
+# The last line of an index and of the log, by which they are known for ours.
+_WRITTEN = "<!-- memman writes this file anew: changes are lost -->"
 # Characters of a line, and days of the log.
 _WIDE, _DAYS = 65_536, 400
 _ID = re.compile(r"(.*) \^([0-9a-f]{8,32})\b(.*)")
@@ -66,14 +68,14 @@ def build(data: str, store: str, folder: str) -> Refreshed:
     """Bring a folder up to what a store knows, but for pages with edits that are not stored. Raises CannotWrite."""
     folder = os.path.abspath(folder)
     with Catalogue.open(store_path(data, store)) as catalogue:
-        pages = dict(_files(catalogue))
+        pages = dict(_files(catalogue, store))
         try:
             make_folder(folder)
             _refuse_others(folder)
-            edited = {*_strangers(folder, pages)} | {
-                path for path, text in _ours(folder) if not _stored(catalogue, text)
+            edited = {*_strangers(folder, store, pages)} | {
+                path for path, text in _ours(folder, store) if not _stored(catalogue, text)
             }
-            return _refreshed(folder, pages, edited)
+            return _refreshed(folder, store, pages, edited)
         except OSError as error:
             raise CannotWrite(f"{folder} could not be written ({error.strerror})") from error
 
@@ -84,21 +86,26 @@ def _refuse_others(folder: str) -> None:
         raise UsageError(f"{folder} has files, and no pages of memman: name a new folder")
 
 
-def _strangers(folder: str, pages: Iterable[str]) -> Iterator[str]:
-    """Yield the files in the place of a page that are none of ours."""
-    for path in (f"{folder}/{name}" for name in pages if os.path.basename(name) not in {_INDEX, _LOG}):
-        if (text := text_at(path)) and files.parted(text)[0].get("type") != _TYPE:
-            yield path
+def _strangers(folder: str, store: str, pages: Iterable[str]) -> Iterator[str]:
+    """Yield the files in the place of a page, an index or the log that are none of the store's."""
+    for name in pages:
+        text = text_at(f"{folder}/{name}")
+        listing = os.path.basename(name) in {_INDEX, _LOG}
+        about = files.parted(text)[0]
+        page = (about.get("type"), about.get("store")) == (_TYPE, store)
+        ours = text.rstrip().endswith(_WRITTEN) if listing else page
+        if text and not ours:
+            yield f"{folder}/{name}"
 
 
-def _refreshed(folder: str, pages: Mapping[str, str], edited: Collection[str]) -> Refreshed:
+def _refreshed(folder: str, store: str, pages: Mapping[str, str], edited: Collection[str]) -> Refreshed:
     written, removed = [], []
     for name, text in pages.items():
         path = f"{folder}/{name}"
         if path not in edited and text_at(path) != text:
             put_file(path, text)
             written.append(path)
-    for path, _ in [*_ours(folder)]:
+    for path, _ in [*_ours(folder, store)]:
         if os.path.relpath(path, folder) not in pages and path not in edited:
             os.unlink(path)
             removed.append(path)
@@ -107,17 +114,19 @@ def _refreshed(folder: str, pages: Mapping[str, str], edited: Collection[str]) -
     return Refreshed(tuple(written), tuple(removed), tuple(sorted(edited)))
 
 
-def _ours(folder: str) -> Iterator[tuple[str, str]]:
-    """Yield (path, text) of the pages below a folder."""
+def _ours(folder: str, store: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (path, text) of the pages below a folder; of a `store`, of those where a build puts them."""
     for place, below, names in os.walk(folder):
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
             text = text_at(f"{place}/{name}") if name.endswith(".md") else ""
-            if files.parted(text)[0].get("type") == _TYPE:
+            about = files.parted(text)[0]
+            where = os.path.dirname(os.path.relpath(place, folder)) == "" and about.get("store") == store
+            if about.get("type") == _TYPE and (where or not store):
                 yield f"{place}/{name}", text
 
 
-def _files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+def _files(catalogue: Catalogue, store: str) -> Iterator[tuple[str, str]]:
     """Yield (path below the folder, text) of each page, each index and the log."""
     rows: dict[str, list[int]] = {}
     for repository, memory in catalogue.reader.db.execute(_CURRENT):
@@ -127,19 +136,22 @@ def _files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         topics.setdefault(topic.repository, []).append((topic.name, topic.ids))
     index, places = ["# Memory", ""], _folders(rows)
     for repository, ids in rows.items():
-        pages = dict(_pages(catalogue, repository, ids, topics.get(repository, [])))
+        pages = dict(_pages(catalogue, store, repository, ids, topics.get(repository, [])))
         called = places[repository]
         listed = [f"- [{title}]({name}) - {count} lines" for name, (title, _, count) in pages.items()]
-        yield f"{called}/{_INDEX}", "\n".join([f"# {_title(repository)}", "", *listed, ""])
+        yield f"{called}/{_INDEX}", "\n".join([f"# {_title(repository)}", "", *listed, "", _WRITTEN, ""])
         for name, (_, text, _) in pages.items():
             yield f"{called}/{name}", text
         index.append(f"- [{_title(repository)}]({called}/{_INDEX}) - {len(pages)} pages, {len(ids)} memories")
-    yield _INDEX, "\n".join([*index, f"- [Log]({_LOG}) - what was learned and replaced, the newest day first", ""])
+    yield (
+        _INDEX,
+        "\n".join([*index, f"- [Log]({_LOG}) - what was learned and replaced, the newest day first", "", _WRITTEN, ""]),
+    )
     yield _LOG, _log(catalogue)
 
 
 def _pages(
-    catalogue: Catalogue, repository: str, ids: Sequence[int], topics: Sequence[tuple[str, list[int]]]
+    catalogue: Catalogue, store: str, repository: str, ids: Sequence[int], topics: Sequence[tuple[str, list[int]]]
 ) -> Iterator[tuple[str, tuple[str, str, int]]]:
     """Yield (file, (title, text, lines)) of a repository's pages, those of topics by name, the rest last."""
     told = {memory for _, some in topics for memory in some}
@@ -154,10 +166,10 @@ def _pages(
         name = f"{name}-{_digest(title)}" if name in names or f"{name}.md" in {_INDEX, _LOG} else name
         names.add(name)
         short = summary(catalogue.reader, Topic(repository, title, some)) if title != _REST else None
-        yield f"{name}.md", (title, _page(title, repository, hits, short), len(hits))
+        yield f"{name}.md", (title, _page(title, store, repository, hits, short), len(hits))
 
 
-def _page(title: str, repository: str, hits: Sequence[Hit], told: Summary | None) -> str:
+def _page(title: str, store: str, repository: str, hits: Sequence[Hit], told: Summary | None) -> str:
     short = [
         f"- {_shown(text)} *(a model's words, of {', '.join(uid[:SHORT_ID] for uid in uids)})*"
         for text, uids in (told.sentences if told else ())
@@ -169,6 +181,7 @@ def _page(title: str, repository: str, hits: Sequence[Hit], told: Summary | None
         "title": title,
         "description": f"{title} in {_title(repository)}: what memory keeps",
         "timestamp": iso(max(hit.row.recorded_at for hit in hits)),
+        "store": store,
         "repository": repository,
         "sources": [hit.row.uid for hit in hits],
         "lines": [_digest(line) for line in body if line],
@@ -202,7 +215,7 @@ def _log(catalogue: Catalogue) -> str:
         if heir and ended:
             days.setdefault(day(ended), []).append(f"- **Replaced** ~~{_shown(text)}~~ `{uid[:SHORT_ID]}`")
     parts = [f"## {one}\n\n" + "\n".join(days[one]) for one in sorted(days, reverse=True)[:_DAYS]]
-    return "\n\n".join(["# Log", *parts]) + "\n"
+    return "\n\n".join(["# Log", *parts, _WRITTEN]) + "\n"
 
 
 def _edits(text: str) -> Iterator[Item | None]:

@@ -101,6 +101,24 @@ def test_what_is_no_page_of_ours_is_left_alone(stored, tmp_path):
     assert (folder / "personal/sync.md").read_text() == "mine now"
 
 
+def test_no_build_takes_what_another_store_or_a_person_wrote(stored, tmp_path):
+    """Pages of a store in a folder below, or in the same folder, stay, as an index of one's own does."""
+    folder = tmp_path / "wiki"
+    assert stored.memman("store", "create", "work").returncode == 0
+    stored.memman("remember", "--store", "work", "Invoices are archived for ten years.")
+    stored.drain(seconds=120)
+    for where in (folder / "work", folder):
+        assert stored.memman("wiki", "build", str(where), "--store", "work").returncode == 0
+    before = pages(folder)
+    (folder / "index.md").write_text("# My notes")
+    built(stored, folder)
+    after = pages(folder)
+    assert after["index.md"] == "# My notes"
+    page = "personal/everything-else.md"
+    assert [after[page], after[f"work/{page}"]] == [before[page], before[f"work/{page}"]]
+    assert "Sync sends photos last" in after["personal/sync.md"]
+
+
 def test_a_page_goes_with_its_topic_and_a_secret_is_on_none(stored, tmp_path):
     """What is forgotten is on no page of the next build, and a page without lines is removed."""
     built(stored, tmp_path / "wiki")
