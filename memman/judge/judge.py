@@ -284,17 +284,13 @@ class Judge:
 
     def lines(self, texts: Sequence[str]) -> list[tuple[float, str]]:
         """Return how much each of the statements of a document is worth keeping, and of what kind it is."""
-        read = self.worth("\n".join(texts))
+        (read,) = self.read(["\n".join(texts)])
         found, at = [], 0
         for text in texts:
             mine = [one for one in read if at <= one[0][1] < at + len(text)]
             found.append((_highest(mine), _kind(mine)) if mine else (0.0, STATEMENT_KINDS[-1]))
             at += len(text) + 1
         return found
-
-    def worth(self, text: str) -> list[Read]:
-        """Return each token of `text`, how much it is worth keeping, and as what."""
-        return self.read([text])[0]
 
     def read(self, texts: Sequence[str]) -> list[list[Read]]:
         """Return the tokens of each text, how much each is worth keeping, and as what."""

@@ -212,13 +212,7 @@ def _request(plan: Plan, offered: Sequence[Candidate]) -> Request:
         }
         for n, f in _open(plan.facts).items()
     ]
-    memories = [
-        {
-            "n": n,
-            "text": c.text,
-        }
-        for n, c in enumerate(offered)
-    ]
+    memories = [{"n": n, "text": c.text} for n, c in enumerate(offered)]
     said = [f"f{f['n']}: {f['text']}" for f in facts]
     stored = [f"m{n} ({_day(c.valid_from)}): {c.text}" for n, c in enumerate(offered)]
     return Request(
@@ -238,9 +232,8 @@ def _day(moment: int) -> str:
 
 
 def _settled(plan: Plan, offered: Sequence[Candidate], reply: Reply) -> Plan:
-    facts = _open(plan.facts)
-    verdicts = tuple(_verdicts(facts, offered, reply.data))
-    return replace(plan, verdicts=verdicts, causes=tuple(_causes(_open(plan.facts), offered, reply.data)))
+    facts, data = _open(plan.facts), reply.data
+    return replace(plan, verdicts=tuple(_verdicts(facts, offered, data)), causes=tuple(_causes(facts, offered, data)))
 
 
 def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Verdict]:

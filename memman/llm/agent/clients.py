@@ -16,7 +16,7 @@ from typing import Any
 
 from memman.config.places import split_lines
 from memman.llm.agent.process import find
-from memman.llm.remote import outermost, unbounded
+from memman.llm.remote import count, outermost, unbounded
 from memman.model.objects import parsed
 from memman.model.records import Usage
 
@@ -80,7 +80,7 @@ def _claude_read(out: str, _: Question) -> Said:
     usage = result.get("usage")
     counted: Json = usage if isinstance(usage, dict) else {}
     read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    spent = Usage(sum(_count(counted, name) for name in read), _count(counted, "output_tokens"))
+    spent = Usage(sum(count(counted.get(name)) for name in read), count(counted.get("output_tokens")))
     text = str(result.get("result") or "")
     if result.get("is_error"):
         return Said(wrong=text or "an error", usage=spent)
@@ -145,7 +145,7 @@ def _codex_read(out: str, _: Question) -> Said:
             }:
                 wrong = message
             case {"type": "turn.completed", "usage": dict(counted)}:
-                usage = Usage(_count(counted, "input_tokens"), _count(counted, "output_tokens"))
+                usage = Usage(count(counted.get("input_tokens")), count(counted.get("output_tokens")))
     return Said(said, usage=usage, wrong="" if said else wrong)
 
 
@@ -179,8 +179,9 @@ def _gemini_read(out: str, _: Question) -> Said:
         case {"error": {"message": str(message)}}:
             return Said(wrong=message)
         case {"response": str(text), "stats": {"models": dict(models)}}:
-            counted = [one["tokens"] for one in models.values() if _has_tokens(one)]
-            tokens_in, tokens_out = (sum(_count(one, name) for one in counted) for name in ("prompt", "candidates"))
+            told = [one.get("tokens") for one in models.values() if isinstance(one, dict)]
+            counted = [one for one in told if isinstance(one, dict)]
+            tokens_in, tokens_out = (sum(count(one.get(name)) for one in counted) for name in ("prompt", "candidates"))
             return Said(text, usage=Usage(tokens_in, tokens_out))
         case {"response": str(text)}:
             return Said(text)
@@ -206,8 +207,8 @@ def _opencode_read(out: str, _: Question) -> Said:
             case {"type": "text", "part": {"text": str(text)}}:
                 texts.append(text)
             case {"type": "step_finish", "part": {"tokens": dict(counted)}}:
-                tokens_in += _count(counted, "input")
-                tokens_out += _count(counted, "output")
+                tokens_in += count(counted.get("input"))
+                tokens_out += count(counted.get("output"))
             case {"type": "error", "error": {"data": {"message": str(message)}}}:
                 wrong = message
             case {"type": "error"}:
@@ -224,15 +225,6 @@ def _with_schema(question: Question) -> str:
 def _events(out: str) -> Iterator[Json]:
     """Yield the objects that stand one per line, without banners and warnings."""
     yield from filter(None, map(parsed, split_lines(out)))
-
-
-def _has_tokens(model: object) -> bool:
-    return isinstance(model, dict) and isinstance(model.get("tokens"), dict)
-
-
-def _count(counted: Mapping[str, Any], name: str) -> int:
-    value = counted.get(name)
-    return max(value, 0) if isinstance(value, int) else 0
 
 
 CLIENTS = {
