@@ -32,6 +32,12 @@ _ROLES = re.compile(
     |^\W{0,8}assistant\s*:[^\n]{0,400}\n{1,3}\W{0,8}(?:human|user)\s*:""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
+# How most published attacks begin: said to no person, and the judge is often not sure of it.
+_OVERRULES = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,3}(?:previous|prior|above|earlier|preceding)\s+(?:\w+\s+){0,2}"
+    r"(?:instructions?|prompts?|directions|commands|guidelines)\b",
+    re.IGNORECASE,
+)
 
 
 def planted(text: str) -> str:
@@ -39,7 +45,10 @@ def planted(text: str) -> str:
     text = text[:LONGEST]
     if hidden(text):
         return HIDES
-    return SPEAKS if any(_ROLES.search(_NAMED.sub("", read)) for read in readings(text)) else ""
+    reads = [*readings(text)]
+    if any(_ROLES.search(_NAMED.sub("", read)) for read in reads):
+        return SPEAKS
+    return STEERS if any(map(_OVERRULES.search, reads)) else ""
 
 
 def steering(judge: Judge, texts: Sequence[str]) -> list[str]:
