@@ -34,11 +34,6 @@ _PARTS = ("provider", "model", "endpoint", "dimension")
 _KEY = "MEMMAN_EMBED_API_KEY"
 
 
-def status(data: str, name: str) -> dict[str, Any]:
-    """Count the vectors that a store has of each embedder, and those that it lacks; no provider is asked."""
-    return asyncio.run(_status(data, name))
-
-
 async def _status(data: str, name: str) -> dict[str, Any]:
     providers = Providers(data, Settings.load(data, name))
     with Catalogue.open(store_path(data, name)) as catalogue:
@@ -59,17 +54,6 @@ async def _status(data: str, name: str) -> dict[str, Any]:
         "configured": held(configured),
         "others": others,
     }
-
-
-def reembed(data: str, name: str, progress: Progress = unseen) -> int:
-    """Embed what lacks a vector of the built-in or the configured embedder; return how many vectors were made.
-
-    Those of any other go, such as what a swap left that was not finished.
-    """
-    if not stores.exists(data, name):
-        return 0
-    with drain_lock(data):
-        return asyncio.run(_reembed(data, name, progress))
 
 
 async def _reembed(data: str, name: str, progress: Progress) -> int:
@@ -157,21 +141,23 @@ def _flat(value: Any) -> str:
     return "; ".join(map(_flat, value)) if isinstance(value, list) else str(value)
 
 
-@embed.verb("status", shows=lambda record: pairs({name: _flat(value) for name, value in record.items()}))
-def status_verb(place: Place) -> dict[str, Any]:
-    """Show which model made the store's vectors, and how many there are."""
-    return status(place.data, expected(place).name)
+@embed.verb(shows=lambda record: pairs({name: _flat(value) for name, value in record.items()}))
+def status(place: Place) -> dict[str, Any]:
+    """Show which model made the store's vectors, and how many there are; no provider is asked."""
+    return asyncio.run(_status(place.data, expected(place).name))
 
 
 @embed.verb(
-    "reembed",
     shows=lambda done: text(f"embedded {counted(done['embedded'], 'memory')} of store {done['store']!r}"),
     bar=("embedding", "finished vectors are kept; run the same command again to continue"),
 )
-def reembed_verb(place: Place, *, progress: Progress) -> dict[str, Any]:
+def reembed(place: Place, *, progress: Progress = unseen) -> dict[str, Any]:
     """Create missing vectors with the current embedding model, and drop those of models that are not in use."""
     refuse_stopped(place.data, "embed reembed")
-    return {"store": place.name, "embedded": reembed(place.data, expected(place).name, progress)}
+    if not expected(place).exists:
+        return {"store": place.name, "embedded": 0}
+    with drain_lock(place.data):
+        return {"store": place.name, "embedded": asyncio.run(_reembed(place.data, place.name, progress))}
 
 
 @embed.verb("swap", shows=text)

@@ -188,38 +188,31 @@ def _print_left(done: dict[str, Any]) -> None:
     text(f"left store {done['name']!r}{kept}")
 
 
-@team.verb("leave", shows=_print_left)
+@team.verb(shows=_print_left)
 @name_argument
 @click.option("--delete", is_flag=True, help="Delete what you did not share here too.")
-def leave_verb(place: Place, name: str, *, delete: bool) -> dict[str, Any]:
+def leave(place: Place, name: str, *, delete: bool) -> dict[str, Any]:
     """Leave a shared store: what you shared stays there, the rest goes from there and becomes a store of your own.
 
     `memman migrate --to sqlite` makes all of it a store of your own, and leaves the server as it is.
     """
-    refuse_stopped(place.data, "team leave")
-    refuse_unshared(place.data, name)
-    with drain_lock(place.data):
+    data = place.data
+    refuse_stopped(data, "team leave")
+    refuse_unshared(data, name)
+    with drain_lock(data):
         confirm(f"Leave store {name!r}?", name)
-        kept = leave(place.data, name)
+        with _shared(data, name) as (store, server):
+            server.silence_s = UNHURRIED_S
+            exchanged(store, data, name, server)
+            membership.leave(server, exchange.checked(store, server).number)
+            change(data, DSN, None, name)
+            with store.unit() as unit:
+                unit.follow(record_log.withhold(unit.db, scopes.shared(unit.db)))
+            exchange.disconnect(store)
+            kept = int(store.db.execute("SELECT count(*) FROM memory").get or 0)
         if delete:
-            rmtree(removed(place.data, Stakes.of(place.data, name)))
+            rmtree(removed(data, Stakes.of(data, name)))
     return {"name": name, "kept": None if delete else kept}
-
-
-def leave(data: str, name: str) -> int:
-    """Leave a shared store: what we did not share goes from the server and stays here, the rest goes from here.
-
-    Return how many memories stay. The caller holds the drain lock.
-    """
-    with _shared(data, name) as (store, server):
-        server.silence_s = UNHURRIED_S
-        exchanged(store, data, name, server)
-        membership.leave(server, exchange.checked(store, server).number)
-        change(data, DSN, None, name)
-        with store.unit() as unit:
-            unit.follow(record_log.withhold(unit.db, scopes.shared(unit.db)))
-        exchange.disconnect(store)
-        return int(store.db.execute("SELECT count(*) FROM memory").get or 0)
 
 
 def _say(records: list[dict[str, Any]]) -> None:

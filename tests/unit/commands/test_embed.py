@@ -11,6 +11,8 @@ from contextlib import closing, contextmanager
 import pytest
 
 from memman.commands import embed as embedding
+from memman.commands.place import Place
+from memman.commands.printing import unseen
 from memman.commands.store import Stakes, removed
 from memman.config import stores
 from memman.config.env import Settings, change, change_all, env_path
@@ -18,7 +20,7 @@ from memman.config.places import read_file
 from memman.hot.recall import found
 from memman.judge.embedder import BuiltinEmbedder
 from memman.locks import drain_lock
-from memman.model.errors import BadConfig, BudgetSpent, Busy, ProviderUnavailable, UsageError
+from memman.model.errors import BadConfig, BudgetSpent, Busy, ProviderUnavailable, UnknownStore, UsageError
 from memman.model.records import Draft, Fact, Fingerprint
 from memman.pipeline.vectors import embed_in_context, made_by
 from memman.providers.pool import Providers
@@ -49,7 +51,7 @@ def data(tmp_path):
     folder = str(tmp_path)
     for name in NAMES:
         filled(folder, name)
-        assert embedding.reembed(folder, name) == EACH
+        assert reembed(folder, name) == EACH
     change(folder, "MEMMAN_HTTP_TRIES", "1")
     return folder
 
@@ -61,6 +63,16 @@ def provider():
         yield serving
 
 
+def status_of(data, name):
+    """Return what `embed status` tells of a store."""
+    return embedding.status(Place(data, name, ""))
+
+
+def reembed(data, name, progress=unseen):
+    """Make what lacks of a store's vectors; return how many."""
+    return embedding.reembed(Place(data, name, ""), progress=progress)["embedded"]
+
+
 def target(provider, model="new", **said):
     """Name an embedder that the scripted server plays."""
     return {"provider": "openai", "model": model, "endpoint": provider.url + "/v1", **said}
@@ -68,7 +80,7 @@ def target(provider, model="new", **said):
 
 def held(data, name="alpha"):
     """Return {fingerprint: vectors} of a store."""
-    told = embedding.status(data, name)
+    told = status_of(data, name)
     rows = [told["builtin"], told["configured"], *told["others"]]
     return {row["fingerprint"]: row["vectors"] for row in rows if row["vectors"]}
 
@@ -93,7 +105,7 @@ def tables(data, name="alpha"):
 def test_reembed_fills_only_what_is_missing(data):
     """Every memory gets one built-in vector, and a second run has nothing to do."""
     assert held(data) == {str(TABLE): EACH}
-    assert embedding.reembed(data, "alpha") == 0
+    assert reembed(data, "alpha") == 0
     assert tables(data) == {"vector": EACH, "code": EACH, "cell": 0, "embedder": 1}
 
 
@@ -102,7 +114,7 @@ def test_status_names_what_is_missing(tmp_path, provider):
     filled(str(tmp_path), "alpha", 5)
     change(str(tmp_path), "MEMMAN_EMBED_PROVIDER", "ollama")
     change(str(tmp_path), "MEMMAN_EMBED_ENDPOINT", provider.url)
-    told = embedding.status(str(tmp_path), "alpha")
+    told = status_of(str(tmp_path), "alpha")
     assert told["memories"] == 5
     assert told["builtin"] == {"fingerprint": str(TABLE), "vectors": 0, "missing": 5}
     assert told["configured"]["missing"] == 5
@@ -119,7 +131,7 @@ def test_reembed_makes_both_kinds_of_vectors(tmp_path, provider):
     store.close()
     change_all(data, {"embed.provider": "openai", "embed.endpoint": provider.url + "/v1", "embed.model": "m"})
     seen = []
-    assert embedding.reembed(data, "alpha", lambda done, total: seen.append((done, total))) == 70 + 69
+    assert reembed(data, "alpha", lambda done, total: seen.append((done, total))) == 70 + 69
     assert held(data) == {str(TABLE): 69, "openai/m/64": 69}
     assert seen[-1] == (139, 139)
     sent = [text for received in provider.received for text in received.body["input"]]
@@ -130,7 +142,7 @@ def test_reembed_makes_both_kinds_of_vectors(tmp_path, provider):
         assert unit.restore(3, 2)
     assert store.db.execute("SELECT count(*) FROM code WHERE memory = 3 AND cell >= 0").get == 1
     store.close()
-    assert embedding.reembed(data, "alpha", lambda done, total: seen.append((done, total))) == 1 + 5
+    assert reembed(data, "alpha", lambda done, total: seen.append((done, total))) == 1 + 5
     assert seen[-1] == (6, 6)  # those around it, too
 
 
@@ -143,9 +155,9 @@ def test_a_failing_provider_keeps_what_was_done(tmp_path):
         change_all(data, {"embed.provider": "openai", "embed.endpoint": provider.url + "/v1", "embed.model": "m"})
         change(data, "MEMMAN_HTTP_TRIES", "1")
         with pytest.raises(ProviderUnavailable):
-            embedding.reembed(data, "alpha")
+            reembed(data, "alpha")
         assert held(data)["openai/m/64"] == 64
-        assert embedding.reembed(data, "alpha") == 150 - 64
+        assert reembed(data, "alpha") == 150 - 64
 
 
 def test_the_budget_holds_and_the_ledger_knows(data, provider):
@@ -184,17 +196,17 @@ def test_a_swap_passes_over_a_text_that_the_embedder_cannot_take(data):
     with ScriptedProvider(script=script) as provider:
         embedding.swap(data, target(provider))
         assert held(data) == {str(TABLE): EACH, "openai/new/64": EACH - 1}
-        assert embedding.status(data, "alpha")["configured"]["missing"] == 1
+        assert status_of(data, "alpha")["configured"]["missing"] == 1
 
 
 def test_a_swap_of_one_store_leaves_the_others_alone(data, provider):
     """With a store named, its vectors and its settings change, and nobody else's; a swap of all passes it over then."""
     embedding.swap(data, target(provider, store="alpha"))
     assert held(data) == {str(TABLE): EACH, "openai/new/64": EACH}
-    assert embedding.status(data, "alpha")["configured"]["missing"] == 0
+    assert status_of(data, "alpha")["configured"]["missing"] == 0
     for name in ("beta", "gamma"):
         assert held(data, name) == {str(TABLE): EACH}
-        assert embedding.status(data, name)["configured"]["fingerprint"] == str(TABLE)
+        assert status_of(data, name)["configured"]["fingerprint"] == str(TABLE)
     assert read_file(env_path(data)) == "MEMMAN_HTTP_TRIES=1\n"
     embedding.swap(data, target(provider, "other"))
     assert held(data)["openai/new/64"] == EACH
@@ -249,12 +261,12 @@ def test_a_failed_swap_changes_nothing_in_force_and_goes_on_or_is_given_up(data,
     with ScriptedProvider(script=[OK, OK, OK, OK, status(503)]) as shaky:
         with pytest.raises(ProviderUnavailable):
             embedding.swap(data, target(shaky))
-        told = embedding.status(data, "alpha")
+        told = status_of(data, "alpha")
         assert told["configured"] == {"fingerprint": "openai/old/64", "vectors": EACH, "missing": 0}
         assert told["others"] == [{"fingerprint": "openai/new/64", "vectors": EACH, "missing": 0}]
         assert (recalls(data), read_file(env_path(data))) == (True, env)
         for name in NAMES:
-            embedding.reembed(data, name)
+            reembed(data, name)
         assert {name: tables(data, name) for name in NAMES} == before
     with ScriptedProvider(script=[OK, OK, OK, status(503)]) as shaky, pytest.raises(ProviderUnavailable):
         embedding.swap(data, target(shaky))
@@ -275,14 +287,15 @@ def test_a_swap_killed_before_it_tidied_up_is_tidied_by_a_reembed(data, provider
             embedding.swap(data, target(provider))
     with pytest.raises(UsageError, match="already in use"):
         embedding.swap(data, target(provider) | {"dimension": 64})
-    embedding.reembed(data, "alpha")
+    reembed(data, "alpha")
     assert held(data) == {str(TABLE): EACH, "openai/new/64": EACH}
 
 
 def test_what_makes_no_sense_is_refused(data, provider):
     """Bad targets, what is in force already, and a drain at work are errors that change nothing."""
-    assert embedding.status(data, "nowhere")["memories"] == 0
-    assert embedding.reembed(data, "nowhere") == 0
+    for ask in (status_of, reembed):
+        with pytest.raises(UnknownStore):
+            ask(data, "nowhere")
     with pytest.raises(UsageError, match="already in use"):
         embedding.swap(data, {"provider": "builtin"})
     with pytest.raises(BadConfig):
@@ -354,7 +367,7 @@ def test_a_swap_killed_at_any_moment_can_go_on(data):
                 kills += 1
                 unfinished += Settings.load(data)["MEMMAN_EMBED_MODEL"] != f"m{number}"
             assert recalls(data)
-            told = embedding.status(data, "beta")
+            told = status_of(data, "beta")
             assert (told["builtin"]["missing"], told["configured"]["missing"]) == (0, 0)
         embedding.swap(data, target(provider, "last"))
     assert kills >= 10
