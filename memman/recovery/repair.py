@@ -38,6 +38,7 @@ from memman.sqlite import WAIT_MS, Transaction, TranslatedErrors, checkpoint, op
 from memman.store import records
 from memman.store.records import Record
 from memman.store.sqlite import index, record_log
+from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.record_log import OURS
 from memman.store.sqlite.schema import STEPS as STORE
 from memman.store.sqlite.schema import VERSION
@@ -149,9 +150,19 @@ def repair_queue(data: str) -> Repaired:
                     for table in ("journal", "ledger", "meta"):
                         _insert(new, table, names[table], _rows(read, table, names[table]))
                 kept = {str(uid) for (uid,) in new.execute("SELECT uid FROM note")}
-                done.lost = tuple(sorted({str(uid) for uid, _ in _rows(read, "note", ("uid", "id"))} - kept))
+                gone = {str(uid) for uid, _ in _rows(read, "note", ("uid", "id"))} - kept
+                done.lost = tuple(sorted(gone - _stored(data, gone)))
             done.kept, done.aside = len(kept), commit()
             return done
+
+
+def _stored(data: str, notes: Collection[str]) -> set[str]:
+    """Return those of `notes` that a store has learned: their row is gone, and nothing else."""
+    found: set[str] = set()
+    for name in stores.names(data):
+        with suppress(MemmanError), Catalogue.open(store_path(data, name)) as catalogue:
+            found |= {note for note in notes if catalogue.reader.has_receipt(note)}
+    return found
 
 
 def _backed_up(stack: ExitStack, data: str, store: str) -> apsw.Connection | None:

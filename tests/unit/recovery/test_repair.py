@@ -126,6 +126,22 @@ def test_a_store_that_says_it_is_older_has_its_checksums_looked_at(stored):
     assert not [text for text in stored.recall(QUESTION) if "fast" in text]
 
 
+def test_a_note_that_a_store_has_learned_is_not_lost_with_its_row(sound):
+    """Of a queue whose pages of notes are gone only what no store has is named."""
+    box, _ = sound
+    lost = box.remember("A note that waits.")
+    with closing(apsw.Connection(str(box.queue_path))) as db:
+        db.pragma("wal_checkpoint(TRUNCATE)")
+    pages = [page for page, name in owners(box.queue_path).items() if name == "note"]
+    content = bytearray(box.queue_path.read_bytes())
+    for page in pages[1:]:
+        content[page * PAGE : (page + 1) * PAGE] = bytes(PAGE)
+    box.queue_path.write_bytes(content)
+    done = repair_queue(str(box.data))
+    assert done.kept < 200
+    assert set(done.lost) <= {lost}
+
+
 @pytest.mark.parametrize("gone", [False, True])
 def test_a_full_log_beside_an_empty_queue_is_kept(box, gone):
     """`recall`, `remember`, a drain and doctor leave the log as it is and say so; repair takes every note from it."""
