@@ -6,15 +6,17 @@ An export that is imported adds what it tells of acts that a store lacks; what t
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from memman import __version__
 from memman.clock import now_ms
+from memman.config import stores
+from memman.config.places import store_path
 from memman.config.purged import WHOLE, Buried, Tombstones, bury
 from memman.locks import quiet
-from memman.model.errors import UsageError
+from memman.model.errors import MemmanError, UsageError
 from memman.model.vocabulary import BUILTIN, JUDGE
 from memman.portable import files
 from memman.portable.incoming import Export, Format, Found
@@ -150,7 +152,8 @@ def planned(data: str, store_path: str, export: Export) -> Plan:
     rules = {uid: parts for uid, parts in states if RULE in parts and records.TEXT not in parts}
 
     def refused(uid: str, said: Parts) -> bool:
-        return uid in emptied or buried.hold(said["note"], uid) or texts.says(said["text"])
+        again = texts.says(said["text"]) and not _back(data, said["text"])
+        return uid in emptied or buried.hold(said["note"], uid) or again
 
     away = {uid for uid, one in memories.items() if uid not in there and refused(uid, one[records.TEXT])}
     buried_rules = emptied | buried.notes - there
@@ -164,6 +167,15 @@ def planned(data: str, store_path: str, export: Export) -> Plan:
         len({one.memory for one in missing} & (there - gone)),
         len(gone),
     )
+
+
+def _back(data: str, text: str) -> bool:
+    """Whether a person has brought a purged text back: a store holds it."""
+    for name in stores.names(data):
+        with suppress(MemmanError), Catalogue.open(store_path(data, name)) as catalogue:
+            if catalogue.reader.db.execute("SELECT 1 FROM memory WHERE text = ? AND status = 'current'", (text,)).get:
+                return True
+    return False
 
 
 def restored(data: str, store: str, export: Export) -> int:

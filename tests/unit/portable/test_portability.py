@@ -162,6 +162,18 @@ def test_an_export_comes_in_with_its_own_scopes(box, scope, why):
     assert not (box.data / "data").exists()
 
 
+def test_what_its_user_has_said_again_comes_in_though_it_was_purged(box, tmp_path):
+    """A purge counts until the person says the same again: from then on a store can be moved with it."""
+    box.memman("remember", "Invoices are archived for ten years.")
+    box.drain()
+    assert box.memman("purge", box.store("SELECT uid FROM memory")[0]).returncode == 0
+    box.memman("remember", "Invoices are archived for ten years.")
+    box.drain()
+    done(box, "export", str(tmp_path / "export.jsonl"))
+    done(box, "store", "create", "two")
+    assert "imported 1 memory" in done(box, "import", str(tmp_path / "export.jsonl"), "--store", "two")
+
+
 def test_what_was_purged_stays_away(box):
     """An older export adds the rest, and says what it leaves out."""
     for text in ("The heron is the mascot of the team.", "The lift is inspected in May."):
