@@ -4,6 +4,7 @@ import os
 
 from memman.config.places import arrivals_path, make_folder, open_file
 from memman.config.shown import session_name
+from memman.config.stores import cwd
 from memman.hot.attended import has_noted, nobodys, wanted
 from memman.hot.frame import ends, stripped, typed, uncommanded
 from memman.hot.handover import keep as hand_over
@@ -47,34 +48,62 @@ def prompted(call: "Call", prompt: str) -> bool:
     """Keep the prompt for the end of its turn, after those that the turn had already; of too many the newest.
 
     Not every host says it again. A sub-agent's is not the user's. Return whether it is the first of its session.
-    Where it begins a turn, the one before that never stopped is queued: somebody interrupted it, or it failed.
+    Where it begins a turn, or is given elsewhere, what waits of before is queued: the turn never stopped, for somebody
+    interrupted it or it failed, or goes on in another repository, which is none of the former's.
     """
-    prompt = uncommanded(prompt)
-    if not prompt or call.payload.text("agent_id"):
+    if call.payload.text("agent_id"):
         return False
+    prompt = uncommanded(prompt)
     keep = wanted(call)
     program = nobodys(call)
     text = kept(typed(prompt)) if keep and not program else ""
     said = call.payload.text("prompt_id", "turn_id")
     turn = said and session_name(said)
     rows: list[tuple[Row, str]] = []
+    first = False
     with call.session as session:
-        if keep and session.prompt and session.turn not in ("", turn):
+        waits, same = bool(session.prompt), session.turn in ("", turn)
+        if moved := (prompt or not waits) and _moved(call, session):
+            # What was said elsewhere stays there; an answer to both would say it here.
+            session.mixed = waits and same
+        if waits and prompt and (moved or not same):
+            folder = call.cwd
             rows = unstopped(call, session)
-        session.prompt = _joined(session.prompt, text) if keep else ""
-        session.turn, session.program = turn, program
-        hand_over(call, "user", text)
-        first, session.first, session.ended = session.first, False, False
+            call.stand(folder)
+        if moved or not waits:
+            session.folder = call.cwd or cwd()
+        if moved:
+            session.said = []
+        if prompt:
+            session.prompt = _joined(session.prompt, text) if keep else ""
+            session.turn, session.program = turn, program
+            hand_over(call, "user", text)
+            first, session.first, session.ended = session.first, False, False
     queue(call, rows)
     return first
 
 
+def _moved(call: "Call", session: "Session") -> bool:
+    """Whether the user speaks in another repository, or to another store, than in this session before."""
+    folder = call.cwd
+    if session.folder in ("", folder or cwd()):
+        return False
+    here = call.place.repository, call.store
+    call.stand(session.folder)
+    before = call.place.repository, call.store
+    call.stand(folder)
+    return before != here
+
+
 def unstopped(call: "Call", session: "Session") -> "list[tuple[Row, str]]":
-    """Return what is to be queued of a turn that no stop ended, and drop its prompt."""
+    """Return what is to be queued of a turn that no stop ended, where its prompt was given, and drop that."""
     from memman.transcripts import last_message
 
-    reply = kept(last_message(call.payload.text("transcript_path"), session.turn))
-    rows = _told(call, session, session.prompt, reply)
+    rows = []
+    call.stand(session.folder or call.cwd)
+    if wanted(call):
+        reply = kept(last_message(call.payload.text("transcript_path"), session.turn))
+        rows = _told(call, session, session.prompt, reply)
     session.prompt = ""
     return rows
 
@@ -87,7 +116,10 @@ def _joined(before: str, text: str) -> str:
 
 
 def turn(call: "Call") -> None:
-    """Queue the user's prompts with the agent's last message, and what that notes; then drop the prompt."""
+    """Queue the user's prompts with the agent's last message, and what that notes; then drop the prompt.
+
+    The agent may have gone to another folder by then: all of it belongs to where the user spoke.
+    """
     if call.payload.text("agent_id"):
         return
     keep = wanted(call)
@@ -97,12 +129,17 @@ def turn(call: "Call") -> None:
     goes_on = call.payload.flag("stop_hook_active")
     rows: list[tuple[Row, str]] = []
     with call.session as session:
+        # Where the session tells of no prompt, one of the payload was given here.
+        known = session.prompt or goes_on or not call.payload.text("prompt")
+        if known and session.folder not in ("", call.cwd):
+            call.stand(session.folder)
+            keep = keep and wanted(call)
         # What the agent says as a program has it run is nobody's.
         if keep and (session.prompt or not session.program):
-            reply = kept(_answer(call))
+            reply = "" if session.mixed else kept(_answer(call))
             rows = _told(call, session, "" if goes_on else _typed(call, session), reply)
         if not goes_on:
-            session.prompt = ""
+            session.prompt, session.mixed = "", False
     queue(call, rows)
 
 

@@ -25,7 +25,7 @@ _LONGEST = 4096
 class Call:
     """One event of one session; one from an agent's shell is not `genuine`: answered, and leaves nothing behind."""
 
-    __slots__ = ("cwd", "data", "genuine", "here", "host", "payload", "progress", "session", "store")
+    __slots__ = ("_asked", "cwd", "data", "genuine", "here", "host", "payload", "progress", "session", "store")
 
     def __init__(self, host: str, store: str | None, progress: Progress) -> None:
         self.host = host
@@ -38,11 +38,16 @@ class Call:
             progress.ended()
             raise
         cwd = self.payload.text("cwd")
-        self.cwd = cwd if cwd[:1] == "/" and len(cwd) <= _LONGEST else ""
-        self.here = repository(self.cwd) if self.cwd else stores.here()
-        self.store = stores.resolve(self.data, store, self.here)
+        self._asked = store
+        self.stand(cwd if cwd[:1] == "/" and len(cwd) <= _LONGEST else "")
         self.genuine = not in_shell(host)
         self.session = Session(self.data, host, self.payload.text("session_id") if self.genuine else "")
+
+    def stand(self, folder: str) -> None:
+        """Take `folder` for where the session works, '' for the working folder."""
+        self.cwd = folder
+        self.here = repository(folder) if folder else stores.here()
+        self.store = stores.resolve(self.data, self._asked, self.here)
 
     def note_shown(self, way: str, lines: "dict[str, str]") -> None:
         """Keep which memories were put before the model, and what the line of each cost; it may fail silently."""
@@ -265,12 +270,10 @@ def _session_end(call: Call) -> str:
     rows = []
     with call.session as session:
         if session.prompt:
-            from memman.hot.attended import wanted
             from memman.hot.capture import unstopped
 
-            rows = unstopped(call, session) if wanted(call) else []
-        session.prompt = ""
-        session.said = []
+            rows = unstopped(call, session)
+        session.said, session.folder = [], ""
         session.ended = True
     if rows:
         from memman.hot.capture import queue

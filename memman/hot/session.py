@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 # Characters of an id that any host would send; of a longer one the digest is kept.
 _LONGEST_ID = 4096
 # Stand before the uids where the session was given its first block, and has it still, where it was told to note, where
-# no prompt has come yet, where its agent is known to note, where a program typed the last prompt, and where it ended.
-_MARKS = ("begun", "asked", "first", "notes", "program", ENDED)
+# no prompt has come yet, where its agent is known to note, where a program typed the last prompt, where the turn has
+# prompts of two repositories, and where it ended.
+_MARKS = ("begun", "asked", "first", "notes", "program", "mixed", ENDED)
 # How words begin that name the turn of the last prompt as its host does, and the note that holds the user's last words.
 _NAMED = ("turn", "words")
-# How the line begins that says what was said in the turns before.
-_SAID = "[["
+# How the line begins that says what was said in the turns before, and what stands for who said it before a folder.
+_SAID, _IN = "[[", "in"
 # Of what was said: how much of each text, in characters, and how many texts.
 _LONGEST_SAID, _MOST_SAID = 600, 6
 # Memories remembered as shown, the newest.
@@ -33,12 +34,13 @@ class Session:
     """One session, in `with`: read when that begins, written when it ends, and no other hook's in between.
 
     The file's first line holds marks, names and the uids that were shown, the second may hold what was said as
-    JSON, the rest is the prompt. A file that cannot be had is done without.
+    JSON, behind the folder in which the user spoke last, the rest is the prompt. A file that cannot be had is done
+    without.
     """
 
     __slots__ = (
-        "_file", "_text", "asked", "begun", "ended", "first", "id", "notes", "path", "program", "prompt", "said",
-        "shown", "turn", "words",
+        "_file", "_text", "asked", "begun", "ended", "first", "folder", "id", "mixed", "notes", "path", "program",
+        "prompt", "said", "shown", "turn", "words",
     )  # fmt: skip
 
     def __init__(self, data: str, host: str, session: str) -> None:
@@ -46,9 +48,9 @@ class Session:
         self.id = session if len(session) <= _LONGEST_ID else name
         self.path = f"{sessions_path(data)}/{host}-{name}" if name else ""
         self.shown: dict[str, None] = {}
-        self.begun = self.asked = self.first = self.notes = self.program = self.ended = False
+        self.begun = self.asked = self.first = self.notes = self.program = self.mixed = self.ended = False
         self.said: list[tuple[str, str]] = []
-        self.prompt = self.turn = self.words = self._text = ""
+        self.folder = self.prompt = self.turn = self.words = self._text = ""
         self._file = -1
 
     def __enter__(self) -> "Self":
@@ -68,6 +70,8 @@ class Session:
             if self.prompt.startswith(_SAID):
                 said, _, self.prompt = self.prompt.partition("\n")
                 self.said = _parsed(said)
+                if self.said[:1] and self.said[0][0] == _IN:
+                    self.folder = self.said.pop(0)[1]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -75,7 +79,8 @@ class Session:
             return
         marks = [mark for mark in _MARKS if getattr(self, mark)]
         marks += [f"{name}:{named}" for name in _NAMED if (named := getattr(self, name))]
-        said = f"{written(self.said)}\n" if self.said else ""
+        texts = [(_IN, self.folder), *self.said] if self.folder else self.said
+        said = f"{written(texts)}\n" if texts else ""
         says = f"{' '.join(marks + [*self.shown][-_MOST_SHOWN:])}\n{said}{self.prompt}"
         try:
             if says != self._text:
