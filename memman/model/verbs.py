@@ -66,7 +66,7 @@ ALLOWED = frozenset(
 )
 
 # Of the verbs that agents are told of, those that look; of those that they may run besides, those that do not.
-LOOKING = (ALLOWED | {"recall", "list", "status", "config get", "self-update"}) - {
+LOOKING = (ALLOWED | {"recall", "list", "status", "config get", "self-update", "store diff"}) - {
     "handover accept",
     "scheduler drain",
     "scheduler trigger",
