@@ -409,16 +409,17 @@ _HOUR_MS = 3_600_000
 
 
 def since_last(place: Place) -> dict[str, Any]:
-    """Return since when something is told, how long ago the last sitting ended, and what changed, most telling first.
+    """Return from when until when the last sitting was, how long ago it ended, and what changed since it began.
 
-    What replaced something says what; that is not told by itself. `left` is how much more there is.
+    What is most telling comes first. What replaced something says what; that is not told by itself. `left` is how much
+    more there is.
     """
     now = now_ms()
     with reading(place) as catalogue:
         last = sitting(catalogue.reader.db, place.session)
         waiting = review.count(catalogue)
         if not last:
-            return {"since": None, "away_ms": None, "changes": [], "left": 0, "waiting": waiting}
+            return {"since": None, "until": None, "away_ms": None, "changes": [], "left": 0, "waiting": waiting}
         changes = changed(place, catalogue, last[0])
         before = superseded_texts(catalogue.reader.db, [one["id"] for one in changes])
         new = {one["id"] for one in changes}
@@ -428,7 +429,7 @@ def since_last(place: Place) -> dict[str, Any]:
         room -= len(told) > room
         first = sorted(told, key=_telling)[:room]
         left = len(told) - len(first)
-        return {"since": last[0], "away_ms": away, "changes": first, "left": left, "waiting": waiting}
+        return {"since": last[0], "until": last[1], "away_ms": away, "changes": first, "left": left, "waiting": waiting}
 
 
 def room_for(away_ms: int) -> int:
@@ -448,15 +449,21 @@ def _telling(change: dict[str, Any]) -> tuple[bool, int, bool, int, int]:
     )
 
 
+def _minute(moment_ms: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M", time.localtime(moment_ms / 1000))
+
+
 def _print_since_last(found: dict[str, Any]) -> None:
     if found["since"] is None:
         text("nobody was here yet")
         return
-    since = time.strftime("%Y-%m-%dT%H:%M", time.localtime(found["since"] / 1000))
+    since, until = (_minute(found[side]) for side in ("since", "until"))
     waits = sum(found["waiting"].values())
     review = f"; {waits} wait{'s' * (waits == 1)} for you: memman review list" if waits else ""
     count = len(found["changes"]) + found["left"]
-    text(f"away for {duration(found['away_ms'] / 1000)}; {count or 'nothing'} changed since {since}{review}")
+    here = since if since == until else f"from {since} to {until}"
+    away = duration(found["away_ms"] / 1000)
+    text(f"last here {here}, {away} ago; {count or 'nothing'} changed since that began{review}")
     lines(_changed_line(one, one["scope"] or PERSONAL) for one in found["changes"])
     if found["left"]:
         text(f"and {found['left']} more: memman log diff --since {since}")

@@ -1,6 +1,7 @@
 """`log`: what was learned and changed since a moment, what sessions gave and were shown, and what it cost."""
 
 import json
+import time
 
 from memman.commands.log import room_for
 
@@ -189,7 +190,9 @@ def test_what_was_replaced_comes_first_and_what_it_was_is_said(box):
     assert (found["changes"][0]["replaced"], found["left"]) == (FIVE, 0)
     assert abs(found["away_ms"] - 50 * HOUR) < HOUR
     said = box.memman("log", "--since", "last").stdout.splitlines()
-    assert said[0].startswith("away for 2 days; 2 changed since ")
+    began, ended = (time.strftime("%Y-%m-%dT%H:%M", time.localtime(found[side] / 1000)) for side in ("since", "until"))
+    here = began if began == ended else f"from {began} to {ended}"
+    assert said[0] == f"last here {here}, 2 days ago; 2 changed since that began"
     assert said[1].endswith(f'{SEVEN} (before: "{FIVE}")')
 
 
