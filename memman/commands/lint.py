@@ -12,7 +12,7 @@ import click
 from memman.clock import now_ms
 from memman.commands.list import ages_of, doubts
 from memman.commands.place import Place, Records, reading, scopes_meant, standing, veiled, within
-from memman.commands.printing import WIDE, Progress, ago, cells, freshness, lines, short, table, text, unseen
+from memman.commands.printing import WIDE, Progress, cells, freshness, lines, past, short, table, text, unseen
 from memman.commands.review import CONTRADICTED, MAYBE, found, told
 from memman.commands.verb import limit_option, verb
 from memman.config.asked import unanswered
@@ -38,8 +38,8 @@ _WIDE = 120
 # Memories that the judge reads, so that a look at any store takes seconds; and of each the most alike ones that it
 # is compared with.
 SAMPLE, NEIGHBOURS = 500, 2
-# Below this worth a memory is junk; terse decisions, of what was tried and given up too, are worth a little more.
-JUNK = 0.02
+# Below this worth a memory is junk, but for a decision: what was tried and given up is worth little to the judge.
+JUNK, _DECISION = 0.02, "decision"
 # What is told of a memory.
 _TOLD = ("uid", "text", "ends_at", "file_changed_at")
 # Texts that the judge reads at once.
@@ -143,14 +143,15 @@ def _junk(look: _Look) -> Iterator[_Found]:
     reader = look.catalogue.reader
     # The judge finds worth what lasts: what has an end is of use until then, and stale afterwards.
     texts = reader.texts(sorted(set(look.sample) - reader.ends(look.sample).keys()))
-    judge, rows = look.judge, [row for row, text in texts.items() if "\n" not in text]
+    decided = reader.filtered(texts, Filters(category=_DECISION))
+    judge, rows = look.judge, [row for row, text in texts.items() if "\n" not in text and row not in decided]
     for at in range(0, len(rows), _BATCH):
         batch = rows[at : at + _BATCH]
         look.done(at)
         judge.read([texts[row] for row in batch])  # remembered, and cheaper together
         for row in batch:
-            ((worth, _),) = judge.lines([texts[row]])
-            if worth < JUNK:
+            ((worth, kind),) = judge.lines([texts[row]])
+            if worth < JUNK and kind != _DECISION:
                 yield row, 0, f"says nothing that lasts: worth {worth:.2f} of 1"
 
 
@@ -334,7 +335,7 @@ def _print_doubts(doubts: dict[str, Any]) -> None:
         lines([head] if doubts[kind] else [])
         if kind == "asked":
             table(
-                (f"  {counted(one['times'], 'time')}", f"last {ago(one['last'])} ago", one["scope"], one["question"])
+                (f"  {counted(one['times'], 'time')}", f"last {past(one['last'])}", one["scope"], one["question"])
                 for one in doubts[kind]
             )
         elif kind == "weak":

@@ -138,6 +138,12 @@ def ago(ms: int) -> str:
     return age(ms, time.time_ns() // 1_000_000)
 
 
+def past(ms: int) -> str:
+    """Write in a sentence when a moment was."""
+    passed = ago(ms)
+    return "just now" if passed == "now" else f"{passed} ago"
+
+
 def freshness(record: Mapping[str, Any]) -> list[str]:
     """Say of a memory what makes it doubtful whether it still holds, as recall does; of a note nothing does."""
     return list(outdated(record.get("ends_at"), record.get("file_changed_at"), time.time_ns() // 1_000_000))

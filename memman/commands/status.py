@@ -8,7 +8,7 @@ from memman import __version__
 from memman.clock import now_ms
 from memman.commands import review
 from memman.commands.place import Place, looking
-from memman.commands.printing import ago, complain, pairs, size, tallied, when
+from memman.commands.printing import ago, complain, pairs, past, size, tallied, when
 from memman.commands.verb import verb
 from memman.config import stores, synced
 from memman.config.drain_by_write import switched_off
@@ -168,18 +168,13 @@ def _synced(sync: dict[str, Any] | None) -> str:
     if sync is None:
         return ""
     troubles = "".join(f"; {trouble}" for trouble in sync.get("troubles", ()))
-    return f"{sync['folder']}, {_passed(sync['at']) if 'at' in sync else 'no round yet'}{troubles}"
-
-
-def _passed(at: int) -> str:
-    passed = ago(at)
-    return "just now" if passed == "now" else f"{passed} ago"
+    return f"{sync['folder']}, {past(sync['at']) if 'at' in sync else 'no round yet'}{troubles}"
 
 
 def _drain(last: dict[str, Any] | None) -> str:
     if last is None:
         return "never"
-    line = _passed(last["at"])
+    line = past(last["at"])
     line += f", {last['seconds']:.1f} s: {counted(last['done'], 'note')}, {last['added']} added"
     line += f", {last['superseded']} superseded, {last['deferred']} deferred, {last['parked']} parked"
     return line + (f"; stopped: {last['stopped']}" if last["stopped"] else "")

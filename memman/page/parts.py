@@ -7,7 +7,7 @@ from html import escape
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from memman.commands.printing import ago, holds, labelled, when
+from memman.commands.printing import holds, labelled, past, when
 from memman.config.scope import PERSONAL, REPOSITORY
 from memman.model.text import SHORT_ID, plain
 from memman.secrets import masked
@@ -68,7 +68,7 @@ def link(uid: str, *inside: Inside) -> Html:
 
 def about(one: Mapping[str, Any], *more: Inside) -> Html:
     """Write of a memory its id, whose word it is, where it holds, and since when."""
-    moment = el("time", f"{ago(one['valid_from'])} ago", title=when(one["valid_from"]))
+    moment = el("time", past(one["valid_from"]), title=when(one["valid_from"]))
     stands = "" if one.get("status") in {None, "current"} else el("b", one["status"])
     whose = labelled(one)
     labels = ", ".join(said for said in one.get("labels", ()) if said not in whose)

@@ -13,7 +13,7 @@ from memman.commands import list as lists
 from memman.commands import log, review, rule, scope
 from memman.commands.explain import ranked, reasons
 from memman.commands.place import Place, reading, standing
-from memman.commands.printing import aged, ago, tallied, when
+from memman.commands.printing import aged, past, tallied, when
 from memman.commands.show import known
 from memman.commands.status import status
 from memman.config.scope import PERSONAL, label
@@ -386,7 +386,7 @@ def _weeks(days: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
 
 def _session(one: Mapping[str, Any]) -> tuple[Inside, ...]:
     return (
-        f"{ago(one['last'])} ago", one["agent"], label(one["repository"], ""),
+        past(one["last"]), one["agent"], label(one["repository"], ""),
         one["made"], one["shown"], one["tokens"],
     )  # fmt: skip
 

@@ -134,8 +134,9 @@ def test_pairs_that_a_person_settled_and_other_repositories_are_left_alone(many)
 
 
 def test_what_is_plain_is_no_junk(box):
-    """A fact that is worth little to the judge is one all the same, and so is what has an end; chatter is junk."""
-    for text in ("The kitchen is painted green.", "ok thanks", "fix the failing test", VPN):
+    """A fact that is worth little to the judge is one, and so are what has an end and a decision; chatter is junk."""
+    lasting = ("The kitchen is painted green.", "We considered MySQL 8 but rejected it.", VPN)
+    for text in (*lasting, "ok thanks", "fix the failing test"):
         box.remember(text)
     box.drain()
     assert set(named(box, "--only", "junk")["junk"]) == {"ok thanks", "fix the failing test"}

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from memman.clock import now_ms
+from memman.commands.printing import past
 from memman.model.plural import counted
 from memman.model.text import duration, outdated
 from tests.support.terminal import typed
@@ -125,3 +126,5 @@ def test_one_is_no_several():
     )
     assert [*outdated(1000, None, 1000)] == ["past its end"]
     assert [*outdated(1000, None, 4000)] == ["past its end 3s ago"]
+    assert past(now_ms() + 60_000) == "just now"
+    assert past(now_ms() - 7_200_000) == "2h ago"
