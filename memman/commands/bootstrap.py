@@ -12,7 +12,7 @@ from memman.belief import STEER, allowed
 from memman.bootstrap import NAMES, SOURCES
 from memman.bootstrap.checkout import Checkout
 from memman.commands.person import confirm
-from memman.commands.place import Place, expected, made_in
+from memman.commands.place import Place, absolute, expected, made_in
 from memman.commands.printing import lines
 from memman.commands.verb import Told, verb
 from memman.config.drain_by_write import ask
@@ -84,6 +84,7 @@ def bootstrap(
 
     Example: memman bootstrap --dry-run
     """
+    path = absolute(path)
     found = read(place, path, commits, only, look=dry_run, vouch=vouch)
     told = [*_told(found)]
     count = len(found.notes)
@@ -92,7 +93,11 @@ def bootstrap(
         refuse_stopped(place.data, "bootstrap")
         count = notes.queued(place.data, place.name, "bootstrap", found.notes, made_in(path))
         ask(place.data)
-    queued = f"queued {counted(count, 'note')}; a drain makes memories of them: `memman status`"
+    queued = (
+        f"queued {counted(count, 'note')}; a drain makes memories of them: `memman status`"
+        if count
+        else "there is nothing new to learn: nothing was queued"
+    )
     shown = [*(told if dry_run or not count else ()), *([] if dry_run else [queued])]
     return Told(found.record() | {"queued": 0 if dry_run else count}, lambda _: lines(shown))
 
@@ -107,8 +112,10 @@ def read(
     if not os.path.isdir(path):
         raise UsageError(f"there is no folder {path}")
     found = repository(os.path.realpath(path))
-    if found is None or not found.commit:
-        raise UsageError(f"{path} lies in no git repository that has a commit: there is no history to read")
+    if found is None:
+        raise UsageError(f"{path} is not in a git repository: go to one, or give its folder")
+    if not found.commit:
+        raise UsageError(f"the git repository {found.root} has no commit yet: there is no history to read")
     if why := ignored(place.data, found.root):
         raise UsageError(f"nothing of this repository is to be remembered: {why}")
     expected(place)

@@ -83,6 +83,16 @@ def note_of(row: Mapping[str, Any]) -> Note:
     return Note(row["uid"], row["store"], row["text"], row["queued_at"], provenance=Provenance(*stamped))
 
 
+def absolute(folder: str) -> str:
+    """Return the whole name of a folder. Raises UsageError for an empty one, and where the working folder is gone."""
+    if not folder:
+        raise UsageError("the name of the folder is empty: give one, or . for the folder you are in")
+    try:
+        return os.path.abspath(folder)
+    except FileNotFoundError as error:
+        raise UsageError("the folder you are in was deleted: go to another one first") from error
+
+
 def made_in(folder: str) -> dict[str, str]:
     """Return where notes are made that were read in a folder."""
     user = os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid())

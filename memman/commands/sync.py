@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from memman.commands.person import tell
-from memman.commands.place import Place, reading
+from memman.commands.place import Place, absolute, reading
 from memman.commands.printing import complain, lines, pairs, text, when
 from memman.commands.verb import Told, verb
 from memman.config import synced
@@ -36,7 +36,7 @@ def begin(place: Place, path: str, line: str = "") -> bool:
     refuse_stopped(place.data, "sync")
     if address(place.data, place.name):
         raise UsageError(f"store {place.name!r} is on a server already, with which every machine can connect")
-    path, data = os.path.realpath(path), os.path.realpath(place.data)
+    path, data = os.path.realpath(absolute(path)), os.path.realpath(place.data)
     if os.path.commonpath((path, data)) in {path, data}:
         raise UsageError(f"{path} and the data folder lie in one another: give a folder of its own")
     known = Key.load(place.data)

@@ -7,7 +7,7 @@ import click
 
 from memman.belief import UNCERTAIN, UNTRUSTED
 from memman.clock import now_ms
-from memman.commands.place import Place, Records, expected, memories_of, reading, standing
+from memman.commands.place import Place, Records, absolute, expected, memories_of, reading, standing
 from memman.commands.printing import freshness, lines, short, table, text
 from memman.commands.printing import lines as printed_lines
 from memman.commands.review import CONTRADICTED, MAYBE, found
@@ -101,7 +101,7 @@ def build(place: Place, path: str) -> dict[str, Any]:
     Open it in Obsidian or keep it in git. A page that you edited is left as it is until `memman import PATH` has taken
     in what you wrote. Example: `memman wiki build ~/wiki`.
     """
-    done = pages.build(expected(place).data, place.name, path)
+    done = pages.build(expected(place).data, place.name, absolute(path))
     return {"folder": path, "written": done.written, "removed": done.removed, "edited": done.edited}
 
 

@@ -66,7 +66,6 @@ class Refreshed:
 
 def build(data: str, store: str, folder: str) -> Refreshed:
     """Bring a folder up to what a store knows, but for pages with edits that are not stored. Raises CannotWrite."""
-    folder = os.path.abspath(folder)
     with Catalogue.open(store_path(data, store)) as catalogue:
         pages = dict(_files(catalogue, store))
         try:

@@ -243,8 +243,8 @@ def test_bad_input_is_one_clear_line(box, project, tmp_path):
     """No folder, no repository, no commit, an excluded folder, a store that is not there."""
     for where, says in (
         (tmp_path / "nowhere", "there is no folder"),
-        (tmp_path, "lies in no git repository that has a commit"),
-        (project.root, "lies in no git repository that has a commit"),
+        (tmp_path, f"{tmp_path} is not in a git repository"),
+        (project.root, f"{project.root} has no commit yet"),
     ):
         done = box.memman("bootstrap", str(where))
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
@@ -252,6 +252,12 @@ def test_bad_input_is_one_clear_line(box, project, tmp_path):
     (project.root / ".memmanignore").write_text("*\n")
     project.commit("Begin")
     assert "nothing of this repository is to be remembered" in box.memman("bootstrap", str(project.root)).stderr
+
+
+def test_nothing_new_is_said_in_plain_words(box, project):
+    """No note was queued, so no drain is named."""
+    project.commit("Begin")
+    assert box.memman("bootstrap", str(project.root)).stdout.endswith("nothing new to learn: nothing was queued\n")
 
 
 def test_nothing_that_the_repository_names_is_started(box, project, tmp_path):

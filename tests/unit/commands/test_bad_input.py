@@ -38,6 +38,7 @@ TYPED = [
     (["show"], USAGE, "give an ID, or a question with --query"),
     (["\x1b[31mred\nline"], USAGE, "there is no verb"),
     (["remember", ""], USAGE, "nothing to remember"),
+    (["wiki", "build", ""], USAGE, "the name of the folder is empty"),
     (["remember", " \n\t "], USAGE, "nothing to remember"),
     (["remember", b"\xff\xfe"], USAGE, "not UTF-8"),
     (["remember", "--category", "food", "x"], USAGE, "--category takes one of"),
@@ -344,6 +345,16 @@ def test_control_characters_never_reach_the_terminal(box):
     for text in (listed, box.memman("list").stdout, box.memman("log", "list").stdout):
         assert "Beware" in text
         assert not {"\x1b", "\u202e"} & set(text)
+
+
+# Deletes the folder that the command behind it is run in.
+_DELETED = ("sh", "-c", 'mkdir deleted && cd deleted && rmdir ../deleted && exec "$@"', "sh")
+
+
+@pytest.mark.parametrize("words", ["bootstrap --dry-run", "wiki build pages", "sync --folder shared"])
+def test_a_deleted_working_folder_is_named_as_what_is_wrong(box, words):
+    """Nothing failed to be written: there is no folder to start from."""
+    assert_one_line(box.memman(*words.split(), before=_DELETED), USAGE, "the folder you are in was deleted: go to")
 
 
 def test_two_drains_at_once_are_one(box):
