@@ -1,7 +1,7 @@
 """`memman graph`, and `reason`, which follows its causes: how something came to be as it is."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import click
@@ -251,13 +251,17 @@ def rebuild(place: Place, *, progress: Progress = unseen) -> dict[str, Any]:
 # How far a chain is followed.
 _DEEPEST = 6
 ANSWER, BECAUSE, LED, REPLACED, MAYBE = "", "because of", "led to", "replaced", "maybe replaced by"
+_REPLACES, _NEWER, _OLDER = "maybe replaces", "newer than", "older than"
 
 
 class _Chain:
-    """What led to some memories: a line for each, below what it explains, and none twice."""
+    """What led to some memories: a line for each, below what it explains, and none twice.
 
-    def __init__(self, place: Place, catalogue: Catalogue) -> None:
-        self.place, self.catalogue = place, catalogue
+    `rivals` are pairs of which the newer may say otherwise than the older: (older, newer).
+    """
+
+    def __init__(self, place: Place, catalogue: Catalogue, rivals: Sequence[tuple[int, int]]) -> None:
+        self.place, self.catalogue, self.rivals = place, catalogue, rivals
         self.lines: Records = []
         self.seen: set[int] = set()
         self.scopes = scopes_meant(place, catalogue, "here")
@@ -287,12 +291,16 @@ class _Chain:
                 yield old["id"], REPLACED, self._why(old["uid"])
 
     def _after(self, row: int) -> Iterator[tuple[int, str, str]]:
-        """Yield what a memory led to, and what maybe replaces it."""
+        """Yield what a memory led to, and what competes with it: of two that hold the newer may change the older."""
         for edge in self.catalogue.reader.edges([row]):
             if edge.kind == "causal" and edge.src == row:
                 yield edge.dst, LED, edge.detail
         for newer, _ in self.catalogue.reader.newer([row]).values():
             yield newer, MAYBE, ""
+        yield from ((old, _REPLACES, "") for old, new in self.catalogue.doubtful().items() if new == row)
+        for old, new in self.rivals:
+            if row in {old, new}:
+                yield (old, _NEWER, "") if row == new else (new, _OLDER, "")
 
     def _why(self, uid: str) -> str:
         """Say why a memory was superseded."""
@@ -323,9 +331,10 @@ def reason(place: Place, question: tuple[str, ...], *, limit: int = 1) -> Record
     if not query:
         raise UsageError("say what is to be explained: a few words")
     filters = Filters(here=standing())
-    hits = [hit for hit in found(place.data, place.name, query, filters, limit, None) if not hit.pending]
+    hits = [hit for hit in found(place.data, place.name, query, filters, LIMIT, None) if not hit.pending]
+    rivals = [(hit.via[1], hit.id) for hit in hits if hit.via and hit.via[0] == NEWER]
     with reading(place) as catalogue:
-        chain = _Chain(place, catalogue)
-        for hit in hits:
+        chain = _Chain(place, catalogue, rivals)
+        for hit in hits[:limit]:
             chain.follow(hit.id, ANSWER)
         return chain.lines

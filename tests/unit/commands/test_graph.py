@@ -26,6 +26,7 @@ from memman.store.sqlite import record_log
 from memman.store.sqlite.relinking import mark, unlinked
 from memman.store.sqlite.store import SqliteStore, open_store
 from memman.upkeep import relink
+from tests.support.doubts import NEW, OLD, drained
 
 CAUSE = "Git LFS quota was used up in the second week of each month."
 EFFECT = "Assets moved to Perforce."
@@ -106,6 +107,25 @@ def test_a_chain_goes_from_the_answer_to_its_causes_and_what_it_replaced(box):
     assert box.memman("forget", cause).returncode == 0
     assert len(json.loads(box.memman(*ASKED).stdout)) == 2
     assert box.memman("reason", "who won the cup in Lisbon").stdout == "memory knows nothing about that\n"
+
+
+UNUSED, VERSION = "We do not use Redis, the cache is in Mongo.", "Redis here was version 6."
+WHETHER = ("reason", "why do we not use Redis")
+
+
+def test_what_competes_is_told_with_the_answer(box):
+    """Of two that hold, where the newer may change the older, the chain has both, as recall does."""
+    for text in (UNUSED, VERSION):
+        box.remember(text)
+        box.drain()
+    (old,) = box.store("SELECT uid FROM memory WHERE text = ?", UNUSED)
+    assert f"newer than {old[:8]}: {VERSION}" in box.memman("recall", WHETHER[1]).stdout
+    above, below = box.memman(*WHETHER).stdout.splitlines()
+    assert above.startswith(f"{VERSION}  (")
+    assert below.startswith(f"  newer than: {UNUSED}  ({old[:8]}, ")
+    drained(box, OLD, NEW)
+    lines = json.loads(box.memman("reason", NEW, "--json").stdout)
+    assert [(one["how"], one["text"]) for one in lines] == [("", NEW), ("maybe replaces", OLD)]
 
 
 MINUTE = 60_000
