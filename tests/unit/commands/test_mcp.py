@@ -11,6 +11,7 @@ import pytest
 from memman.model.vocabulary import AGENT_MARKS
 
 TEXT = "We deploy billing to Fly.io from the main branch."
+LEAST = "insights candidates --below 2"
 
 
 def project(box):
@@ -178,10 +179,11 @@ def test_what_holds_elsewhere_is_neither_listed_nor_told_to_wait(box, tmp_path):
         assert TEXT in client.call("list", scope="there")[0]
         assert TEXT in client.call("review", scope="there")[0]
     box.environ["MEMMAN_AGENT"] = "codex"
-    for verb in ("list", "list --by-day", "review list", "log", "log learned", "log diff"):
+    for verb in ("list", "list --by-day", "review list", "log", "log learned", "log diff", LEAST):
         assert TEXT not in box.memman(*verb.split(), cwd=here).stdout, verb
         assert TEXT in box.memman(*verb.split(), cwd=there).stdout, verb
     assert TEXT in box.memman("list", "--scope", "all", cwd=here).stdout
+    assert TEXT in box.memman("show", uid, cwd=here).stdout
 
 
 def test_it_ends_with_its_client_and_without_a_word(box):
