@@ -2,21 +2,23 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 import click
 
-from memman.commands.place import Place, Records, expected, standing
+from memman.commands.place import Place, Records, expected, scopes_meant, standing, within
 from memman.commands.printing import ago, lines, table, text, when
 from memman.commands.verb import Group, store_option
+from memman.config.repository import repository
 from memman.config.shown import session_name
 from memman.hot.frame import HANDOVER_TAG, framed, harmless
 from memman.hot.handover import claim, left, offered, read
 from memman.model.errors import MemmanError, UnknownId
 from memman.model.moments import ms
 from memman.model.text import plain
+from memman.outside import outside, reaches_out
 from memman.secrets import screened
 from memman.store.sqlite import sessions
 from memman.store.sqlite.catalogue import Catalogue
@@ -118,10 +120,10 @@ def _record(place: Place, path: str) -> dict[str, Any]:
 
 def _written(place: Place, who: Mapping[str, str], said: Sequence[tuple[str, str]], at: int) -> str:
     """Write a hand-over of at most WORDS words: lists first of all, and of what was said as much as there is room."""
-    deeds = Deeds(who["transcript"])
+    deeds = Deeds(who["transcript"], who["folder"])
     asked = next((_QUESTION.findall(words) for one, words in reversed(said[-1:]) if one == "agent"), [])
     lists = {
-        "Files it changed, and how they are now:": deeds.files(who["folder"]),
+        "Files it changed, and how they are now:": deeds.files(),
         "Commands that failed, and did not succeed later:": deeds.failed(),
         "It was about to run:": deeds.pending(),
         "Asked and not answered:": asked,
@@ -166,44 +168,46 @@ def _kept(place: Place, session: str) -> list[str]:
     if not session:
         return []
     with suppress(MemmanError, OSError), Catalogue.open(expected(place).path) as catalogue:
-        rows = catalogue.reader.shown_rows(sessions.made(catalogue.reader.db, session))
+        made = sessions.made(catalogue.reader.db, session)
+        rows = catalogue.reader.shown_rows(sorted(within(catalogue, made, scopes_meant(place, catalogue, "here"))))
         return [row.text for row in rows if row.status == "current"]
     return []
 
 
 class Deeds:
-    """What an agent did in a session, by the end of its transcript."""
+    """What an agent did in the repository around a folder, by the end of its session's transcript."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, folder: str) -> None:
+        self.folder = folder or "/"
         self.changed: dict[str, int] = {}
         self.commands: dict[str, str] = {}
         self.results: dict[str, bool] = {}
+        here = repository(self.folder)
+        root = here.root if here else self.folder
         for event in events(path, _END):
+            worked = os.path.join(self.folder, event.folder)
             if event.kind == "edit":
-                self.changed[event.text] = ms(event.at)
+                changed = os.path.normpath(os.path.join(worked, event.text.replace("\0", "")))
+                if not outside(changed, root):
+                    self.changed[changed] = ms(event.at)
             elif event.kind == "run":
-                self.commands[event.id] = event.text
+                self.commands[event.id] = "" if reaches_out(event.text, worked, root) else event.text
             elif event.kind == "result":
                 self.results[event.id] = event.well
 
-    def files(self, folder: str) -> list[str]:
+    def files(self) -> list[str]:
         """Return the files that it changed, each with how it is now."""
-        return [f"{os.path.relpath(path, folder or '/')}: {_now(path, at)}" for path, at in self._placed(folder)]
-
-    def _placed(self, folder: str) -> Iterator[tuple[str, int]]:
-        for path, at in self.changed.items():
-            with suppress(ValueError):
-                yield os.path.normpath(os.path.join(folder or "/", path)), at
+        return [f"{os.path.relpath(path, self.folder)}: {_now(path, at)}" for path, at in self.changed.items()]
 
     def failed(self) -> list[str]:
         """Return the commands that failed and did not succeed when they were run again."""
         last = {command: self.results[call] for call, command in self.commands.items() if call in self.results}
-        return [command for command, well in last.items() if not well]
+        return [command for command, well in last.items() if command and not well]
 
     def pending(self) -> list[str]:
         """Return the command that was the last and has no result."""
         last = [*self.commands][-1:]
-        return [self.commands[call] for call in last if call not in self.results]
+        return [command for call in last if (command := self.commands[call]) and call not in self.results]
 
 
 def _now(path: str, at: int) -> str:

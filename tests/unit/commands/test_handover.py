@@ -192,3 +192,46 @@ def test_an_agent_whose_commands_name_no_session_gets_another_s_and_not_its_own(
     shop.says("new", "Go on where we were.", host="gemini")
     box.environ["MEMMAN_AGENT"] = "gemini"
     assert "Split the tariff table." in shop.handover("accept").stdout
+
+
+def _ran(number, folder, command):
+    """Return what Claude Code writes of a command that failed."""
+    use = {"type": "tool_use", "id": number, "name": "Bash", "input": {"command": command}}
+    result = {"type": "tool_result", "tool_use_id": number, "is_error": True}
+    return [{"cwd": folder, "message": {"content": [part]}} for part in (use, result)]
+
+
+def test_nothing_is_handed_over_of_another_repository(shop, box, tmp_path):
+    """Neither what was said there, nor its files, commands and memories, wherever the session was when it did that."""
+    other = tmp_path / "kessler"
+    (other / ".git").mkdir(parents=True)
+    (shop.folder / "vendor" / "kessler" / ".git").mkdir(parents=True)
+    (shop.folder / "src").mkdir()
+    (shop.folder / "link").symlink_to(other)
+    here, there = str(shop.folder), str(other)
+    edits = (f"{there}/kessler.py", "../kessler/wages.py", "link/kessler2.py", f"{here}/vendor/kessler/a.py", "mine.py")
+    commands = (
+        f"cd {there} && ./run", "cd ../kessler; make", "make -C ../kessler", "make -C../kessler", "cd link && make x",
+        "npm test --prefix=../kessler", "cd vendor/kessler && make y", "python -c \"open('../kessler/z')\"",
+        "cd src/.. && cd ../kessler && make w", 'cd "$KESSLER" && make',
+    )  # fmt: skip
+    own = ("make check", "cd src && make all", "curl https://example.org/x", f"ls {here}/src 2>/dev/null")
+    runs = [(there, "./kessler-payroll")] + [(here, command) for command in (*commands, *own)]
+    lines = [
+        {"cwd": here, "message": {"content": [
+            {"type": "tool_use", "id": f"e{n}", "name": "Edit", "input": {"file_path": path}}]}}
+        for n, path in enumerate(edits)
+    ]  # fmt: skip
+    for n, (folder, command) in enumerate(runs):
+        lines += _ran(f"r{n}", folder, command)
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text("\n".join(map(json.dumps, lines)))
+    first = {"cwd": there, "transcript_path": str(transcript)}
+    shop.says("s1", "From now on we always archive contracts of Kessler in Bern.", "Kessler: done.", **first)
+    shop.says("s1", "From now on we always tag releases of the shop.", "Done.", transcript_path=str(transcript))
+    box.drain()
+    assert len(box.store("SELECT 1 FROM memory")) == 2
+    told = shop.handover("accept").stdout
+    assert "kessler" not in told.lower()
+    for said in ("tag releases", "- mine.py: ", *(f"- {command}" for command in own)):
+        assert said in told
