@@ -30,6 +30,11 @@ BEARS = 2
 # What says so surely the same as a memory that ends, either way round, ends too.
 AGAIN = 0.8
 # What a statement says up to a colon or semicolon, of four words at least.
+# How a correction may begin: a word or two before a comma or a colon.
+_OPENING = re.compile(r"^\w+(?: \w+)?[,:]\s+(?=\w)")
+_WORDS = re.compile(r"\w+")
+# With an opening, and this sure of it by itself, the judge takes another figure for a correction.
+SAID_SO = 0.8
 _CLAUSE = re.compile(r"(?:[^\s:;]*[^\s:;.!?]\s+){3,}[^\s:;]+(?=[:;]\s)")
 # A statement, and the memories it is compared with.
 Group = tuple[str, tuple[str, ...]]
@@ -93,17 +98,22 @@ def _verdicts(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], ju
 def _ended(new: str, olds: tuple[str, ...], judge: Judge) -> tuple[list[Relation], list[tuple[float, int]]]:
     """Return what a statement does to each older one, and how surely it ends that.
 
-    Where that is unsure, what it says up to a colon or semicolon, which the rest only explains, is read by itself. What
-    says the same as the one that ends most surely ends too.
+    Where that is unsure, what it says up to a colon or semicolon, which the rest only explains, is read by itself, and
+    what stands behind a short opening ("No, …"). What says the same as the one that ends most surely ends too.
     """
     judged = [*judge.compared([(new, olds)], BEARS)[0]]
     found = judge.endings(new, olds, judged)
-    clause = _CLAUSE.match(new)
-    if clause and SURE not in {band for _, band in found} and any(share >= LIKELY for share, _ in found):
-        (plain,) = judge.compared([(clause[0], olds)], BEARS)
-        for n, again in enumerate(judge.endings(clause[0], olds, plain)):
-            if found[n][0] >= LIKELY and again[1] == SURE:
-                judged[n], found[n] = plain[n], again
+    bare = _OPENING.sub("", new)
+    for part in (clause[0] if (clause := _CLAUSE.match(new)) else new, bare):
+        if part != new and SURE not in {band for _, band in found} and any(share >= LIKELY for share, _ in found):
+            (plain,) = judge.compared([(part, olds)], BEARS)
+            for n, again in enumerate(judge.endings(part, olds, plain)):
+                if found[n][0] >= LIKELY and again[1] == SURE:
+                    judged[n], found[n] = plain[n], again
+    for n, old in enumerate(olds):
+        if found[n][1] < SURE and judged[n].ends >= LEAST and _other_figure(old, bare):
+            sure = bare != new and judged[n].ends >= SAID_SO
+            found[n] = max(found[n][0], SAID_SO if sure else LIKELY), SURE if sure else MAYBE
     ended = max(range(len(olds)), key=lambda n: (found[n][1], found[n][0]))
     rest = [n for n, (_, band) in enumerate(found) if band < SURE and found[ended][1] == SURE]
     there = judge.relations([(olds[ended], olds[n]) for n in rest])
@@ -112,6 +122,12 @@ def _ended(new: str, olds: tuple[str, ...], judge: Judge) -> tuple[list[Relation
         if min(one.same, other.same) >= AGAIN:
             judged[n], found[n] = judged[ended], found[ended]
     return judged, found
+
+
+def _other_figure(old: str, new: str) -> bool:
+    """Whether two statements differ in the figure at their end alone, which the judge hardly sees: 8080 and 8081."""
+    mine, theirs = (_WORDS.findall(text.casefold()) for text in (new, old))
+    return mine != theirs and mine[:-1] == theirs[:-1] != [] and mine[-1].isdigit() and theirs[-1].isdigit()
 
 
 def _changed(share: float, cosine: float) -> float:

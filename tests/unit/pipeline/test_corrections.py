@@ -162,3 +162,24 @@ def test_a_permission_is_no_guess(box, rule, said):
     turn(box, said, box.store("SELECT uid FROM memory"))
     box.drain()
     assert said in box.store("SELECT text FROM memory")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "left"),
+    [
+        ("The API listens on port 8080.", "No, the API listens on port 8081.", "superseded"),
+        ("We release on Tuesdays.", "No, we release on Thursdays.", "superseded"),
+        ("Die API lauscht auf Port 8080.", "Korrektur: die API lauscht auf Port 8081.", "superseded"),
+        ("The API listens on port 8080.", "Correction: the API listens on port 8081.", "doubted"),
+        ("The API listens on port 8080.", "On staging, the API listens on port 8081.", "current"),
+        ("The worker queue listens on port 8080.", "Correction: the worker gateway listens on port 8081.", "current"),
+    ],
+)
+def test_a_plain_correction_is_taken_whatever_it_begins_with(box, old, new, left):
+    """A short opening hides no change, and another figure alone is one or is asked about; a look-alike stays."""
+    for text in (old, new):
+        box.remember(text)
+        box.drain()
+    sql = "SELECT status, (SELECT maybe FROM mark WHERE memory = m.id) IS NOT NULL FROM memory m WHERE text = ?"
+    ((status, doubted),) = box.store(sql, old)
+    assert ("doubted" if doubted else status) == left
