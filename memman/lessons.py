@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from memman.model.shell import REDIRECTION, Command, base, commands
 from memman.model.spelling import similar
+from memman.outside import reaches_out
 from memman.secrets import screened
 from memman.transcripts import Event
 
@@ -114,7 +115,7 @@ class _Run:
     def __init__(self, event: Event, root: str) -> None:
         line = _UNSEEN.sub("", _SHELL.sub("", event.text.strip()))
         told, folder = _CUT.sub("", line), os.path.normpath(event.folder or root)
-        self.cut = told != line
+        self.cut, began = told != line, folder
         # A text that is so long is a program, which may write files.
         self.does = _EDITS if len(told) > _READ else max(map(_does, commands(told)), default=_LOOKS)
         self.well: bool | None = None
@@ -128,8 +129,8 @@ class _Run:
         inside = rf"{re.escape(root)}(?:(/)(?=[\w.])|/?(?=$|[\s'\":]))"
         told = re.sub(inside, lambda found: "" if found[1] else ".", told)
         told = f"`{told}`{'' if where == '.' else f' in {where}'}"
-        private = where.startswith("..") or _HOMES.search(told[1:])
-        self.name = told if self.words and not private and len(told) <= _LONGEST else ""
+        private = _HOMES.search(told[1:]) or reaches_out(event.text, began, root)
+        self.name = told if self.words and len(told) <= _LONGEST and not private else ""
 
     def end(self, result: Event) -> None:
         """Take in how it ended."""

@@ -7,7 +7,7 @@ from memman.config.repository import repository
 
 # Where every machine has programs and settings, and nobody work of their own.
 _SYSTEM = re.compile(r"/(?:bin|dev|etc|lib\d*|proc|sbin|sys|usr)(?:/|$)")
-_ADDRESS = re.compile(r"\b(?!file:)[a-z][a-z+.-]*://[^\s'\"]*")
+_ADDRESS = re.compile(r"\b(?!file:)[a-z][\w+.-]*://[^\s'\"]*")
 # What may name a path: a word, what follows a sign that joins it to others, or the letter of an option.
 _PATH = re.compile(r"(?:(?<![\w-])-\w(?=[./~$]))?([^\s'\"`=:,;()<>|&{}\[\]\\]+)")
 _UP = re.compile(r"(?<![\w.-])(?:-\w)?\.\.(?![\w.])")
@@ -41,4 +41,6 @@ def _leads_out(word: str, folder: str, root: str) -> bool:
     path = os.path.join(folder, home)
     if home[:1] == "/" and _SYSTEM.match(home):
         return repository(os.path.realpath(path)) is not None
-    return (home[:1] == "/" or os.path.exists(path)) and outside(path, root)
+    # What Bazel calls its targets, as `//web:all`, begins as no path does that there is.
+    plain = home[:1] == "/" and home[:2] != "//"
+    return (plain or (home != "//" and os.path.exists(path))) and outside(path, root)
