@@ -36,7 +36,6 @@ def purge(place: Place, *, dry_run: bool = False, **meant: Any) -> Told:
     Rules that were made of a memory go with it. `memman forget` hides memories and can be undone. What was purged is
     not stored again, unless you `remember` it yourself.
     """
-    from memman.commands.team import told as told_server
     from memman.recovery import purge as recovery
 
     if sum(map(bool, meant.values())) != 1:
@@ -52,8 +51,14 @@ def purge(place: Place, *, dry_run: bool = False, **meant: Any) -> Told:
     question = "Delete this permanently?" if len(texts) == 1 else f"Delete these {len(texts)} permanently?"
     confirm(question, typed([*texts]), told)
     receipt = recovery.purge(place.data, place.name, found)
-    heard = not address(place.data, place.name) or told_server(place.data, place.name)
+    heard = not address(place.data, place.name) or _told_server(place)
     return Told(receipt, lambda receipt: lines(_told(place, receipt, heard=heard)))
+
+
+def _told_server(place: Place) -> bool:
+    from memman.commands.team import told  # the driver of a server is not everywhere
+
+    return told(place.data, place.name)
 
 
 def uids(
