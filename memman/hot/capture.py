@@ -65,7 +65,7 @@ def prompted(call: "Call", prompt: str) -> bool:
         waits, same = bool(session.prompt), session.turn in ("", turn)
         if moved := (prompt or not waits) and _moved(call, session):
             # What was said elsewhere stays there; an answer to both would say it here.
-            session.mixed = waits and same
+            session.moved, session.mixed = True, waits and same
         if waits and prompt and (moved or not same):
             folder = call.cwd
             rows = unstopped(call, session)
@@ -216,9 +216,14 @@ def _noted(call: "Call", session: "Session", line: "Line", shown: str) -> "tuple
 
 
 def compact(call: "Call") -> None:
-    """Queue the agent's own summary of a session."""
+    """Queue the agent's own summary of a session, unless its user spoke in several repositories."""
     summary = call.payload.text("compact_summary", "summary")
-    if wanted(call) and (text := kept(summary)):
+    keep = wanted(call)
+    with call.session as session:
+        if session.folder:
+            call.stand(session.folder)
+        keep = keep and not session.moved and wanted(call)
+    if keep and (text := kept(summary)):
         queue(call, [_arrived(call, "compact", text, "agent")])
 
 

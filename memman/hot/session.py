@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 # Characters of an id that any host would send; of a longer one the digest is kept.
 _LONGEST_ID = 4096
 # Stand before the uids where the session was given its first block, and has it still, where it was told to note, where
-# no prompt has come yet, where its agent is known to note, where a program typed the last prompt, where the turn has
-# prompts of two repositories, and where it ended.
-_MARKS = ("begun", "asked", "first", "notes", "program", "mixed", ENDED)
+# no prompt has come yet, where its agent is known to note, where a program typed the last prompt, where the turn, or
+# all that was said, is of several repositories, and where it ended.
+_MARKS = ("begun", "asked", "first", "notes", "program", "mixed", "moved", ENDED)
 # How words begin that name the turn of the last prompt as its host does, and the note that holds the user's last words.
 _NAMED = ("turn", "words")
 # How the line begins that says what was said in the turns before, and what stands for who said it before a folder.
@@ -39,8 +39,8 @@ class Session:
     """
 
     __slots__ = (
-        "_file", "_text", "asked", "begun", "ended", "first", "folder", "id", "mixed", "notes", "path", "program",
-        "prompt", "said", "shown", "turn", "words",
+        "_file", "_text", "asked", "begun", "ended", "first", "folder", "id", "mixed", "moved", "notes", "path",
+        "program", "prompt", "said", "shown", "turn", "words",
     )  # fmt: skip
 
     def __init__(self, data: str, host: str, session: str) -> None:
@@ -48,7 +48,8 @@ class Session:
         self.id = session if len(session) <= _LONGEST_ID else name
         self.path = f"{sessions_path(data)}/{host}-{name}" if name else ""
         self.shown: dict[str, None] = {}
-        self.begun = self.asked = self.first = self.notes = self.program = self.mixed = self.ended = False
+        self.begun = self.asked = self.first = self.notes = self.program = self.ended = False
+        self.mixed = self.moved = False
         self.said: list[tuple[str, str]] = []
         self.folder = self.prompt = self.turn = self.words = self._text = ""
         self._file = -1

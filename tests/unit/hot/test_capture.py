@@ -98,3 +98,15 @@ def test_a_folder_below_or_one_that_is_ignored_changes_nothing(customers):
     customers.prompts("d", OTHER, turn="t2")
     customers.stops("c", "Zed's dates are ISO 8601.\nNoted: Zed's dates are ISO 8601.", turn="t2")
     assert customers.notes() == [("c", "c", "default", f"{WISH}\n\nAnd letters.", "Done.")]
+
+
+def test_a_summary_is_of_where_the_user_spoke_and_one_of_two_places_is_not_kept(customers):
+    """It tells of all that was said."""
+    customers.prompts("c", WISH)
+    customers.stops("c", "Done.")
+    customers.says("post-compact", "d", compact_summary="Kessler gets PDF/A.")
+    assert customers.notes()[1:] == [("c", "c", "default", "Kessler gets PDF/A.", "")]
+    customers.prompts("d", OTHER, turn="t2")
+    customers.stops("d", "Done.", turn="t2")
+    customers.says("post-compact", "d", compact_summary="Kessler gets PDF/A, Zed ISO 8601.")
+    assert len(customers.notes()) == 3
