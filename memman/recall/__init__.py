@@ -46,5 +46,7 @@ def answered(
         hits = with_newer(reader, hits, filters)
     hits = doubted(reader, hits, filters, limit)
     rows = reader.harmless(hit.row for hit in hits)
+    if filters.as_of is not None and not filters.history:  # each was, whatever became of it since
+        rows = [type(row)((row.record() | {"status": "current"}).values()) for row in rows]
     hits = [hit if row is hit.row else hit.having(row=row) for hit, row in zip(hits, rows, strict=True)]
     return newer_first(ordered(reader, hits, intent)) if intent else hits

@@ -31,6 +31,9 @@ _CLOSE = 0.9
 def current(reader: "SqliteReader", anchors: list[Anchor], filters: "Filters") -> list[Anchor]:
     """Replace every superseded anchor by the memory in force, now or as of a time, which takes over its score."""
     heirs = reader.heirs((anchor.id for anchor in anchors), filters.as_of)
+    if filters.as_of is not None and not filters.history:
+        stood = reader.filtered([anchor.id for anchor in anchors], filters)
+        anchors = [anchor for anchor in anchors if anchor.id in stood or anchor.id in heirs]
     if not heirs:
         return anchors
     admitted = reader.filtered(set(heirs.values()), filters)

@@ -61,6 +61,15 @@ def folding(db: apsw.Connection, uids: Collection[str]) -> tuple[dict[str, list[
     return found, record_log.winners(db, [*every, *undos]), undos
 
 
+def stood(db: apsw.Connection, rows: Collection[int], at: int) -> set[int]:
+    """Return those of some memories that were current at a moment, by the records up to then."""
+    uids: dict[str, int] = dict(db.execute(f"SELECT uid, id FROM memory WHERE id {LISTED}", (id_list(rows),)))
+    found, winners, undos = folding(db, list(uids))
+    taken_back = [one for one in undos if one.at <= at]
+    states = {uid: state_of([one for one in said if one.at <= at], winners, taken_back) for uid, said in found.items()}
+    return {uids[uid] for uid, state in states.items() if state.get(records.STATUS, HOLDS)["status"] == "current"}
+
+
 def rewrite(db: apsw.Connection, uids: Collection[str]) -> list[int]:
     """Write memories, rules and notes as their records say; return the rows of memories, by `uids`' order."""
     found, winners, undos = folding(db, uids)

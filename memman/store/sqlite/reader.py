@@ -323,12 +323,14 @@ class SqliteReader:
         """Return those of `ids` that `filters` admits."""
         conditions = filters.conditions()
         allowed = "('current', 'superseded')" if filters.past else "('current')"
-        if filters.as_of is not None and not filters.history:
-            conditions.append(("(m.retired_at IS NULL OR m.retired_at > ?)", filters.as_of))
         where = "".join(f" AND {sql}" for sql, _ in conditions)
         sql = f"SELECT m.id FROM memory m WHERE m.id {LISTED} AND m.status IN {allowed}{where}"
         values = (id_list(ids), *(value for _, value in conditions))
         found = {memory for (memory,) in self.db.execute(sql, values)}
+        if filters.as_of is not None and not filters.history:
+            from memman.store.sqlite.index import stood
+
+            found = stood(self.db, found, filters.as_of)
         return found if filters.scopes is None else scopes.kept(self.db, found, filters.scopes)
 
     def heirs(self, ids: "Iterable[int]", as_of: int | None = None) -> dict[int, int]:

@@ -115,6 +115,26 @@ def test_as_of_answers_as_it_was_at_that_moment(box):
     assert len(box.recall("deploy on Vercel, Coolify or Fly.io", history=True)) == 3
 
 
+def test_as_of_a_moment_between_what_was_done_and_its_undo(box):
+    """What was forgotten then is not shown, though it is back, and nothing is called what it only became."""
+    box.remember("We deploy on Vercel.")
+    box.drain()
+    (uid,) = box.store("SELECT uid FROM memory")
+    known = now()
+    box.memman("forget", uid)
+    forgotten = now()
+    box.memman("forget", "--undo", uid)
+    assert [box.recall("where do we deploy", as_of=at) for at in (known, forgotten, now())] == [
+        ["We deploy on Vercel."],
+        [],
+        ["We deploy on Vercel."],
+    ]
+    box.remember("We deploy on Fly.io.", replaces=uid)
+    box.drain()
+    (hit,) = box.hits("where do we deploy", as_of=known)
+    assert (hit.row.text, hit.row.status) == ("We deploy on Vercel.", "current")
+
+
 def test_a_note_is_found_before_any_drain(box):
     """A note that waits is found at once and marked pending, in its own store only."""
     assert box.memman("remember", "We deploy on Vercel.").returncode == 0
