@@ -5,7 +5,7 @@ A line is when, in which store, by which agent and in which repository ('' for n
 
 import os
 import time
-from typing import NamedTuple
+from collections import namedtuple
 
 from memman.config.places import append_line, asked_path, text_at, write_file
 from memman.secrets import screened
@@ -20,14 +20,8 @@ _DAYS = 90
 _LONGEST = 200
 
 
-class Unanswered(NamedTuple):
-    """A question at a time, who asked it ('' for a person), and in which repository ('' at home)."""
-
-    at: int
-    store: str
-    agent: str
-    repository: str
-    question: str
+# A question at a time, who asked it ('' for a person), and in which repository ('' at home).
+Unanswered = namedtuple("Unanswered", "at store agent repository question")  # noqa: PYI024 - typing is slow to load
 
 
 def note_unanswered(data: str, store: str, at: int, agent: str, repository: str, question: str) -> None:

@@ -144,14 +144,13 @@ TOOLS: dict[str, Tool] = {
             "scope": _SCOPE,
         },
         before=_RECORDS,
-        verb=("list", "--scope=here"),
     ),
     "status": Tool("Show the state of memory: what is stored, what waits, what went wrong.", {}),
     "review": Tool(
         "List what waits here for the user to decide, and why. Only they decide, with `memman review` in a terminal.",
         {"limit": _LIMIT, "scope": _SCOPE},
         before=_RECORDS,
-        verb=("review", "list", "--scope=here"),
+        verb=("review", "list"),
     ),
 }
 
