@@ -17,7 +17,6 @@ from memman.doctor import CHECKS, check_of
 from memman.hot.prime import ABOUT
 from memman.model import errors
 from memman.model.verbs import AGENT_VERBS
-from memman.pipeline import PIPELINE
 
 os.environ["COLUMNS"] = "100"
 HERE = Path(__file__).parents[1]
@@ -51,13 +50,6 @@ def _provider_rows() -> Iterator[tuple[str, ...]]:
 def _check_rows() -> Iterator[tuple[str, ...]]:
     for name in CHECKS:
         yield f"`{name}`", " ".join((getdoc(check_of(name)) or "").split())
-
-
-def _stage_rows() -> Iterator[tuple[str, ...]]:
-    waits = {"": "nothing", "known": "the facts of earlier notes", "all": "every earlier note of the store"}
-    for stage in PIPELINE:
-        doc = (stage.run.__doc__ or "").splitlines()[0]
-        yield f"`{stage.name}`", doc, ", ".join(stage.journaled) or "not journaled", waits[stage.after]
 
 
 def _cli() -> str:
@@ -113,7 +105,6 @@ PAGES = {
 }
 # Tables within pages that are otherwise written by hand, each between two comments.
 PARTS = {
-    "docs/concepts.md": {"stages": lambda: _table(("stage", "what", "journal", "waits for"), _stage_rows())},
     "docs/providers.md": {
         "providers": lambda: _table(("", "provider", "default endpoint", "default models"), _provider_rows())
     },
