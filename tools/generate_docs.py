@@ -90,15 +90,14 @@ PAGES = {
     ),
     "config.md": lambda: (
         "# Configuration keys\n\n"
-        "Settings are kept in the file `env` in the data folder; no shell reads it. Set them with\n"
-        "`memman config set KEY VALUE [KEY VALUE]...`, or write a line `KEY=VALUE` each. For an invalid value the\n"
-        "default is used, with a warning; for an invalid `MEMMAN_CAPTURE`, `off`. An invalid provider, endpoint or\n"
-        "key ends what would use it (exit code 78). Where provider or endpoint change, the key of the one before is\n"
-        "removed unless a new one is given: it is sent to no other host.\n\n"
-        "The `MEMMAN_EMBED_` keys can be set for one store: `memman config set --store NAME KEY VALUE` keeps them in\n"
-        "`env.NAME`, and `memman embed swap --store NAME` changes that store alone. A store that names a provider\n"
-        "other than the common one uses none of the common `MEMMAN_EMBED_` settings, so that no API key goes to the\n"
-        "wrong place. A swap of all stores leaves out those that name a provider.\n\n"
+        "Settings are lines `KEY=VALUE` of the file `env` in the data folder, which no shell reads. Set them with\n"
+        "`memman config set KEY VALUE [KEY VALUE]...`. An invalid value is replaced by the default, with a\n"
+        "warning (an invalid `MEMMAN_CAPTURE` by `off`); what needs an invalid provider, endpoint or key stops\n"
+        "with exit code 78. If you change a provider or endpoint without giving a key, the old key is removed, so\n"
+        "it is sent to no other host.\n\n"
+        "`MEMMAN_EMBED_` keys can be set for one store: `memman config set --store NAME KEY VALUE` keeps them in\n"
+        "`env.NAME`, `memman embed swap --store NAME` changes that store alone. A store with a provider of its\n"
+        "own uses none of the common `MEMMAN_EMBED_` settings, and a swap of all stores leaves it out.\n\n"
         + _table(("key", "default", "meaning"), _key_rows())
     ),
     "cli.md": lambda: "# Commands\n\n" + _cli(),

@@ -89,7 +89,7 @@ def _print_sound(one: dict[str, Any]) -> None:
 )
 @id_argument
 def verify(part: str, *, progress: Progress = unseen) -> dict[str, Any]:
-    """Verify a backup: checksums and database integrity."""
+    """Check every file of a backup by its checksum."""
     from memman.recovery.backup import faults, told
 
     name = found(data_dir(), part)
@@ -116,9 +116,9 @@ def _ask_to_restore(part: str, to: str | None) -> None:
 @click.option("--to", metavar="NAME", help="Make a new store of this name as it was at the backup; the others stay.")
 @store_option
 def restore(part: str, to: str | None = None, *, progress: Progress = unseen) -> "list[Restored]":
-    """Add to every store, or to one with --store, what it lacks from a backup; a store that is gone is made again.
+    """Add what stores lack, or one with --store, from a backup; restore a store that is gone.
 
-    What was changed, forgotten or purged since stays so: `memman undo --since` goes back in time. A damaged store is
+    What was changed, forgotten or purged since stays; `memman undo --since` goes back in time. A damaged store is
     repaired first. Notes that were queued at the time are queued again unless already stored.
     """
     from memman.recovery.restore import restore as bring_back
@@ -211,10 +211,10 @@ def repaired(done: "Repaired") -> Iterator[str]:
 @verb(asks=_ask_to_repair, shows=lambda done: lines(repaired(done)))
 @click.option("--queue", is_flag=True, help="Repair the queue instead of a store.")
 def repair(place: Place, *, queue: bool = False) -> "Repaired":
-    """Rebuild a damaged store from its log, and from the last backup.
+    """Rebuild a damaged store from its log and the last backup.
 
-    The damaged file is kept. The exit code is 0 even if something was lost; the output says so. Changes nothing if
-    nothing is wrong.
+    The damaged file is kept. The exit code is 0 even if something was lost; the output says what. An undamaged
+    store is not changed.
     """
     from memman.recovery import repair as recovery
 

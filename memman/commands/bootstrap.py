@@ -62,12 +62,12 @@ class Learned:
 
 @verb("bootstrap", shows=Told)
 @click.argument("path", type=click.Path(), default=".")
-@click.option("--dry-run", is_flag=True, help="Say what would be learned, with examples and cost; change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be learned, with examples and cost; change nothing.")
 @click.option(
     "--commits", type=click.IntRange(0, 1_000_000), default=_COMMITS, show_default=True, help="Newest commits to read."
 )
 @click.option("--only", multiple=True, type=click.Choice(NAMES), help="Read this source alone; may be repeated.")
-@click.option("--vouch", is_flag=True, help="Have agents told at a prompt also what others committed here.")
+@click.option("--vouch", is_flag=True, help="Also show agents, at prompts, what others committed here.")
 def bootstrap(
     place: Place,
     path: str,
@@ -77,10 +77,10 @@ def bootstrap(
     vouch: bool = False,
     dry_run: bool = False,
 ) -> Told:
-    """Learn what a repository's history, documents and earlier sessions say.
+    """Learn from a repository's history, documents and earlier sessions.
 
-    PATH is a folder of a git repository; default: this one. Run again, it adds what is new. What your own commits and
-    decision records say is told to agents at a prompt that it bears on, as a record; all else is only recalled.
+    PATH is a folder of a git repository; default: this one. A second run adds what is new. Your own commits and
+    decision records are shown to agents at prompts that they fit; everything else is only recalled.
 
     Example: memman bootstrap --dry-run
     """

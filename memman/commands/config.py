@@ -52,7 +52,7 @@ def _print_change(done: dict[str, Any]) -> None:
 def set_verb(place: Place, pairs: Sequence[str]) -> dict[str, Any]:
     """Set keys, all or none; with - a value is read from standard input, which keeps it out of the shell history.
 
-    The prefix MEMMAN_ may be left out. With --store MEMMAN_EMBED_ keys are set for one store alone.
+    The prefix MEMMAN_ may be left out. With --store, MEMMAN_EMBED_ keys are set for one store alone.
     """
     store, said = _store(place), _said(pairs)
     Settings({}).replaced(said)

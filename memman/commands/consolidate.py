@@ -209,16 +209,16 @@ def _print(report: dict[str, Any]) -> None:
 
 @verb(shows=_print)
 @click.argument("ids", nargs=-1, metavar="[ID...]")
-@click.option("--text", "words", metavar="TEXT", help="Put your own words in the place of the IDs.")
-@click.option("--dry-run", is_flag=True, help="Only show what would become one.")
+@click.option("--text", "words", metavar="TEXT", help="Replace the IDs by this text.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be merged.")
 def consolidate(
     place: Place, ids: Sequence[str] = (), *, words: str | None = None, dry_run: bool = False
 ) -> dict[str, Any]:
-    """Have memories that say the same become one; a person looks at each and agrees.
+    """Merge memories that say the same, after a person has agreed.
 
-    The most trusted and telling one stays word for word. The others are superseded by it: what finds them finds it, and
-    `memman show` names them. `memman undo` with the id that is printed brings back all as it was. With --text the IDs
-    may say different things, such as what is scattered about a topic (`memman wiki show TOPIC`).
+    The most trusted and detailed one is kept word for word, and supersedes the others; `memman show` names them.
+    `memman undo` with the printed id restores everything. With --text the IDs may say different things, such as
+    lines about one topic (`memman wiki show TOPIC`).
     """
     if words is not None:
         if not words.strip():

@@ -168,7 +168,7 @@ def reembed(place: Place, *, progress: Progress = unseen) -> dict[str, Any]:
 def swap_verb(place: Place, *, provider: str, **named: object) -> str:
     """Switch all stores, or with --store one, to another embedding model; recall keeps working meanwhile.
 
-    Interrupted, the same command goes on; `memman embed reembed` drops what it left instead.
+    If it is interrupted, run the same command again, or drop what it left with `memman embed reembed`.
     """
     store = expected(place).name if place.named else ""
     refuse_stopped(place.data, "embed swap")

@@ -35,10 +35,10 @@ from memman.store.records import TEXT
 @verb()
 @click.argument("path", required=False, type=click.Path())
 def export(place: Place, path: str | None = None) -> None:
-    """Write a store's memories to a file, or to standard output: a JSON object a line.
+    """Write a store's memories as JSON lines to a file or standard output.
 
-    With all that recall depends on, and what is superseded, forgotten and held back, but without secrets.
-    `memman import` takes it in; `-` is standard output. `memman wiki build` writes a folder of Markdown for people.
+    Includes superseded, forgotten and held-back memories, but no secrets. `memman import` reads it; `-` is standard
+    output. `memman wiki build` writes a folder of Markdown for people.
     """
     if path is None or path == "-":
         for line in written(place):
@@ -114,10 +114,10 @@ class Reading:
 
 @verb("import", shows=Told)
 @click.argument("path", type=click.Path())
-@click.option("--format", "form", type=click.Choice(tuple(BY_NAME)), help="What PATH is; default: what it looks like.")
-@click.option("--dry-run", is_flag=True, help="Say what would come in, and change nothing.")
-@click.option("--mine", is_flag=True, help="These are your own words: trust them as yours.")
-@click.option("--scope", metavar="SCOPE", help="What notes hold for: personal, repository or path:FOLDER.")
+@click.option("--format", "form", type=click.Choice(tuple(BY_NAME)), help="Format of PATH; default: recognised.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported, and change nothing.")
+@click.option("--mine", is_flag=True, help="Trust the texts as your own words.")
+@click.option("--scope", metavar="SCOPE", help="Where imported notes hold: personal, repository or path:FOLDER.")
 def import_(
     place: Place,
     path: str,
@@ -127,10 +127,10 @@ def import_(
     dry_run: bool = False,
     mine: bool = False,
 ) -> Told:
-    """Bring in memories from an export, another tool or a text file, after a look at what would come in.
+    """Import memories from an export, another tool or a text file, after a preview.
 
-    What a store has already is left as it is, so that a second import adds nothing. An export of memman is restored as
-    it was, and what was purged there is purged here; anything else is queued as notes.
+    What a store already has is left as it is, so a second import adds nothing. An export of memman keeps ids and
+    history, and what was purged there is purged here; anything else is queued as notes.
     """
     was = read(place, path, form or "", scope or "", mine=mine)
     told = list(_preview_lines(was.preview))

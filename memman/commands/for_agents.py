@@ -39,7 +39,7 @@ def prime(place: "Place") -> list[str]:
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="EVENT")
 def hook(words: tuple[str, ...]) -> int:
-    """Handle an agent's hook event: JSON in, JSON or nothing out; never fails."""
+    """Handle an agent's hook event (JSON in, JSON or nothing out); never fails."""
     from memman.hot.hook import main
 
     return main(words, said_store())
@@ -47,10 +47,10 @@ def hook(words: tuple[str, ...]) -> int:
 
 @verb(store=False)
 def mcp() -> int:
-    """Offer memory to an agent as tools, by the Model Context Protocol.
+    """Serve memory to an agent as tools of the Model Context Protocol.
 
-    Frames come on standard input and go to standard output.
-    In a client's settings: {"command": "memman", "args": ["mcp"]}
+    Reads messages from standard input and writes them to standard output. In a client's settings: {"command":
+    "memman", "args": ["mcp"]}
     """
     from memman.mcp.server import main
 

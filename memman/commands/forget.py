@@ -68,7 +68,7 @@ def _shown(records: Records) -> None:
 @ids_argument
 @click.option("--undo", is_flag=True, help="Restore forgotten memories.")
 def forget(place: Place, ids: Sequence[str], *, undo: bool = False) -> Records:
-    """Forget memories; --undo brings them back.
+    """Forget memories; --undo restores them.
 
     ID is a memory, a note (all memories from it), or a note still in the queue. `memman purge` deletes permanently.
     """

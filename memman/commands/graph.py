@@ -114,7 +114,7 @@ def related(
     limit: int = 50,
     everywhere: bool = False,
 ) -> dict[str, Any]:
-    """Show related memories: nearest and strongest first, those related only in time last.
+    """Show related memories, closest and strongest first.
 
     A cause is marked "because", an effect "led to".
     """
@@ -321,11 +321,11 @@ def _print_chain(lines: Records) -> None:
 
 @verb(shows=_print_chain)
 @click.argument("question", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(1, LIMIT), default=1, show_default=True, help="Answers that are followed.")
+@click.option("--limit", type=click.IntRange(1, LIMIT), default=1, show_default=True, help="Answers to explain.")
 def reason(place: Place, question: tuple[str, ...], *, limit: int = 1) -> Records:
-    """Say why something is so: the answer, what led to it, what it replaced and why, and who said each.
+    """Explain why something is so: the answer, its causes, what it replaced, and who said it.
 
-    Example: memman reason "why is billing on Render". Causes are those that a model named, or you with `graph link`.
+    Example: memman reason "why is billing on Render". Causes are named by a model, or by you with `graph link`.
     """
     query = " ".join(question).strip()
     if not query:

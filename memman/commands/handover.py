@@ -35,10 +35,10 @@ _QUESTION = re.compile(r"[^.!?\n]+\?(?=\s|$)")
 @click.group(cls=Group)
 @store_option
 def handover() -> None:
-    """Take up what the last session in this repository left.
+    """Continue where the last session in this repository stopped.
 
-    What was said last word for word, which files changed, what failed, what it was about to run and asked: at most
-    1,200 words, offered for 7 days. Example: `memman handover show`, then `memman handover accept`.
+    The last turns word for word, changed files, failed commands, the next command and open questions: at most 1,200
+    words, offered for 7 days. Example: `memman handover show`, then `memman handover accept`.
     """
 
 
@@ -60,7 +60,7 @@ def _listed(records: Records) -> None:
 
 @handover.verb("list", shows=_listed, none="no other session has left anything here")
 def listed(place: Place) -> Records:
-    """List what sessions left here; the newest is offered, the others are superseded."""
+    """List the hand-overs of this repository; only the newest is offered."""
     found: Records = []
     paths = _here(place)
     newest = offered(place.data, standing().repository, paths)
@@ -82,13 +82,13 @@ def _told(record: Mapping[str, Any]) -> None:
 
 @handover.verb("show", shows=_told)
 def show(place: Place) -> dict[str, Any]:
-    """Print what is offered here, and leave it for a session to accept."""
+    """Print the newest hand-over without accepting it."""
     return _record(place, _offered(place))
 
 
 @handover.verb("accept", shows=_told)
 def accept(place: Place) -> dict[str, Any]:
-    """Print what the last session here left, once: of several who accept it, one gets it."""
+    """Print the newest hand-over and mark it as taken; only one session gets it."""
     mine = claim(place.data, standing().repository, _offered(place))
     if not mine:
         raise UnknownId(_NOTHING)
@@ -99,7 +99,7 @@ def accept(place: Place) -> dict[str, Any]:
 
 @handover.verb("drop", shows=lambda dropped: text(f"dropped {dropped['dropped']}"))
 def drop(place: Place) -> dict[str, int]:
-    """Delete what sessions left here."""
+    """Delete the hand-overs of this repository."""
     found = _here(place)
     for path in found:
         _remove(path)

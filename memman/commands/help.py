@@ -29,7 +29,7 @@ def version() -> str:
 
 @click.command(cls=Command)
 @click.argument("verbs", nargs=-1, metavar="[VERB]...")
-@click.option("--all", "every", is_flag=True, help="Say of every verb what it does.")
+@click.option("--all", "every", is_flag=True, help="Explain every verb.")
 @click.pass_context
 def help(ctx: click.Context, verbs: tuple[str, ...], every: bool) -> None:  # noqa: A001 - the verb's name
     """Print this help, or the help of a verb."""
@@ -105,7 +105,7 @@ def _print(record: dict[str, Any]) -> None:
 
 
 @verb("self-update", store=False, shows=_print)
-@click.option("--check", is_flag=True, help="Ask the package index, pypi.org, which version is the newest.")
+@click.option("--check", is_flag=True, help="Ask pypi.org for the newest version.")
 def self_update(*, check: bool = False) -> dict[str, Any]:
     """Print how memman was installed, and the command that updates it.
 

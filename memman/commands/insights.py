@@ -82,11 +82,11 @@ def _expired(records: Records) -> None:
 @insights.verb(shows=_expired)
 @ids_argument
 @click.option("--at", metavar="TIME", help="Until when they hold: 2026-12-01, 14d, Friday, end of March; default: now.")
-@click.option("--never", is_flag=True, help="Have them hold for ever.")
+@click.option("--never", is_flag=True, help="Remove the end.")
 def expire(place: Place, ids: Sequence[str], *, at: str | None = None, never: bool = False) -> Records:
-    """Say until when memories hold, or that they hold no longer.
+    """Set until when memories hold; by default they end now.
 
-    After that they are labelled, and shown only when asked for.
+    After that they are labelled, and recall lists them last.
     """
     if never and at is not None:
         raise UsageError("give --at TIME or --never, not both")
@@ -100,7 +100,7 @@ def expire(place: Place, ids: Sequence[str], *, at: str | None = None, never: bo
 )
 @ids_argument
 def verify(place: Place, ids: Sequence[str]) -> Records:
-    """Record that memories are still true: an end that has passed and changed files count no longer."""
+    """Record that memories are still true, in spite of a passed end or changed files."""
     return changed(place, ids, "insights verify", _verified)
 
 
@@ -122,7 +122,7 @@ def _reported(records: Records) -> None:
 @click.argument("id_", metavar="ID")
 @click.argument("kind", type=click.Choice(FEEDBACK))
 def feedback(place: Place, id_: str, kind: str) -> Records:
-    """Report that a memory was helpful, wrong or stale; each session counts once, its last word."""
+    """Report that a memory was helpful, wrong or stale; each session's last report counts."""
     by = place.session
     records = changed(
         place, [id_], "insights feedback", lambda _, unit, memory, now: unit.report(memory, kind, by, now)
@@ -138,10 +138,12 @@ def _archived(records: Records) -> None:
 
 @insights.verb(shows=_archived)
 @click.argument("ids", nargs=-1, metavar="[ID...]")
-@click.option("--least", is_flag=True, help="Those that `list --least` shows, instead of IDs.")
-@click.option("--below", type=click.FloatRange(0, 2), default=BOUND, show_default=True, help="With --least: how much.")
+@click.option("--least", is_flag=True, help="Archive what `list --least` shows, instead of IDs.")
+@click.option(
+    "--below", type=click.FloatRange(0, 2), default=BOUND, show_default=True, help="With --least: up to this worth."
+)
 def archive(place: Place, ids: Sequence[str] = (), *, least: bool = False, below: float = BOUND) -> Records:
-    """Put memories out of recall; `insights restore` brings them back."""
+    """Remove memories from recall; `insights restore` brings them back."""
     if bool(ids) == least:
         raise UsageError("give either IDs or --least")
     why = "by hand"

@@ -70,7 +70,7 @@ dry_option = click.option("--dry-run", is_flag=True, help="Print what would be d
     "--agent-model",
     "model",
     type=click.Choice([AUTO, *AGENTS]),
-    help="Make your own agent the model, under its login; auto: the agent whose session made the note.",
+    help="Use your own agent as the model, under its login; auto: the agent whose session made the note.",
 )
 @click.option(
     "--allow-conversation-access", "access", is_flag=True, help="Allow OpenClaw's plugin to see conversations."
@@ -79,12 +79,12 @@ dry_option = click.option("--dry-run", is_flag=True, help="Print what would be d
     "--allow-sandbox",
     "sandbox",
     is_flag=True,
-    help="Allow commands in Codex's sandbox to write to the data folder, memman's settings and launcher included.",
+    help="Allow commands in Codex's sandbox to write to the data folder, including memman's settings and launcher.",
 )
 @click.option(
     "--checkout", default="", metavar="PATH", help="Path of the NanoClaw checkout; default: the current folder."
 )
-@click.option("--no-mcp", "no_mcp", is_flag=True, help="Leave out the MCP server, or take it out again: hooks only.")
+@click.option("--no-mcp", "no_mcp", is_flag=True, help="Set up hooks only, and remove memman's MCP server.")
 @json_option
 def install(
     names: tuple[str, ...],
@@ -397,8 +397,8 @@ def uninstall(names: tuple[str, ...] = (), checkout: str = "", *, dry_run: bool 
     """Remove memman from your agents and stop its scheduler; memories stay.
 
     A file that was not changed since gets its original content back; from other files only memman's entries are
-    removed. What could not be undone is reported, also by the exit code. With --target only that agent is undone, and
-    the scheduler is kept.
+    removed. What could not be undone is reported, also by the exit code. With --target only that agent is undone,
+    and the scheduler stays.
     """
     data, whole = data_dir(), not names or ALL in names
     picked = [target for name, target in TARGETS.items() if whole or name in names]

@@ -255,12 +255,12 @@ def _print(found: dict[str, Any]) -> None:
 @click.option(
     "--only", multiple=True, type=click.Choice([*_FINDINGS]), help="Look for this kind only; may be repeated."
 )
-@click.option("--all", "every", is_flag=True, help=f"Have the judge read all memories, not {SAMPLE} of them.")
+@click.option("--all", "every", is_flag=True, help=f"Have the judge read all memories, not only {SAMPLE}.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=_SHOWN, show_default=True, help="Lines of each kind.")
 def lint(
     place: Place, *, only: Sequence[str] = (), every: bool = False, limit: int = _SHOWN, progress: Progress = unseen
 ) -> dict[str, Any]:
-    """Find contradictions, duplicates, orphans, what is stale, vague or over-long, and what mends each.
+    """Find contradictory, duplicate, stale, vague or over-long memories, and how to fix each.
 
     Changes nothing.
     """
@@ -350,12 +350,12 @@ def _print_doubts(doubts: dict[str, Any]) -> None:
 
 
 @verb(shows=_print_doubts)
-@click.option("--all-scopes", is_flag=True, help="Also what was asked, and what holds, in other repositories.")
+@click.option("--all-scopes", is_flag=True, help="Include other repositories.")
 @limit_option
 def wonder(place: Place, *, all_scopes: bool = False, limit: int = 20) -> dict[str, Any]:
-    """List what was asked here and never answered, what is held weakly, and what is said otherwise.
+    """List questions that memory could not answer here, and its doubtful and contradicted memories.
 
-    A question counts that `recall` had no sure answer to, and still has not.
+    Lists questions to which `recall` had no sure answer, then or now.
     """
     asked = _open_questions(place, all_scopes=all_scopes)
     with reading(place) as catalogue:

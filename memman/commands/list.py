@@ -73,17 +73,19 @@ NO_STALE, NO_LEAST = "nothing is out of date, as far as can be told", "no memory
 @click.option("--source", type=click.Choice(SOURCES), help="Show only this source.")
 @click.option("--status", type=click.Choice(STATUSES), help="Show only this status  [default: current]")
 @scope_option
-@click.option("--stale", is_flag=True, help="Show what may be out of date: past its end, changed files, reported, old.")
-@click.option("--least", is_flag=True, help="Show what is least worth keeping, and why; what is protected never is.")
+@click.option(
+    "--stale", is_flag=True, help="Show what may be out of date: past its end, files changed, reported, or old."
+)
+@click.option("--least", is_flag=True, help="Show what is least worth keeping, and why; nothing protected.")
 @click.option("--below", type=click.FloatRange(0, 2), help=f"With --least: only what is worth less  [default: {BOUND}]")
-@click.option("--about", metavar="NAME", help="Show what mentions a service, a host, a file, a ticket, a person.")
-@click.option("--around", metavar="ID", help="Show by day what happened around a memory, which is marked and whole.")
-@click.option("--by-day", is_flag=True, help="Show by day, the newest last, with what superseded what.")
+@click.option("--about", metavar="NAME", help="Show what mentions this name: a service, host, file, ticket or person.")
+@click.option("--around", metavar="ID", help="Show by day what happened around a memory, which is marked.")
+@click.option("--by-day", is_flag=True, help="Show by day, newest last, and what superseded what.")
 @click.option("--since", metavar="TIME", help="Show only what is newer: 2026-11-01T10:00, 7d, 12h, yesterday.")
 @click.option("--until", metavar="TIME", help="Show only what is older.")
 @limit_option
 def listing(place: Place, limit: int, **asked: Any) -> Told:
-    """List memories: the newest, those that may be out of date or are worth least, or day by day."""
+    """List memories: the newest, those that may be out of date, or those worth least."""
     said = {name: value for name, value in asked.items() if value is not None and value is not False}
     form, *more = [name for name in _FORMS if name in said] or [""]
     if more:

@@ -61,7 +61,7 @@ _BESIDE = ("at", "event", "level", "note")
 _OF_NO_MEMORY = ("undo", "rename", "consolidate")
 
 since_option = click.option(
-    "--since", metavar="TIME", help="Show only what is newer: 7d, 12h, yesterday; `last`: since you were here."
+    "--since", metavar="TIME", help="Show only what is newer: 7d, 12h, yesterday, or `last`: since you were last here."
 )
 
 
@@ -70,7 +70,7 @@ newer_option = click.option(
     metavar="TIME",
     default="7d",
     show_default=True,
-    help="From when on: 2026-11-01, 7d, 12h; `last`: since you were here.",
+    help="Start: 2026-11-01, 7d, 12h, or `last`: since you were last here.",
 )
 
 
@@ -86,7 +86,7 @@ class Listing(Group):
 @click.group(cls=Listing)
 @store_option
 def log() -> None:
-    """Show what was done to memories, what was learned, by which sessions, and what it cost.
+    """Show changes to memories, what was learned, by which sessions, and the cost.
 
     Without a verb it lists changes.
     """
@@ -96,7 +96,7 @@ def log() -> None:
 @limit_option
 @since_option
 @click.option("--memory", metavar="ID", help="Show only changes to this memory.")
-@click.option("--session", metavar="S", help="Show what a session left: `last` is the last one here, or one by its id.")
+@click.option("--session", metavar="S", help="Show what a session stored: its id, or `last` for the last one here.")
 @click.option("--stats", "counts", is_flag=True, help="Show counts by verb and day.")
 def listing(
     place: Place, limit: int, since: str | None, memory: str | None, session: str | None, *, counts: bool = False
@@ -246,7 +246,7 @@ def _changed_line(one: dict[str, Any], *more: str) -> str:
 @log.verb(shows=_print_diff, counts=len, none="nothing changed since then")
 @newer_option
 def diff(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
-    """Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope."""
+    """Show what was added (+), removed (-) and changed (~) since then, by scope."""
     begun = _since(place, since)
     with reading(place) as catalogue:
         changes = changed(place, catalogue, begun)
@@ -280,7 +280,7 @@ def _print_sessions(records: Records) -> None:
 
 @log.verb(shows=_print_sessions, counts=len, none="no sessions")
 def sessions(place: Place, *, limit: int | None = None) -> Records:
-    """List the sessions that gave memories, and were shown some, the latest first."""
+    """List the sessions that made or were shown memories, latest first."""
     with reading(place) as catalogue:
         return sql.listed(catalogue.reader.db)[:limit]
 
@@ -310,8 +310,8 @@ def _bill(one: dict[str, Any]) -> str:
 def cost(place: Place, *, since: str = "7d") -> dict[str, Any]:
     """Show what models cost, and how many tokens of memories were shown.
 
-    What was spent is counted by day (UTC), stage, model and repository, in all stores. Of what was shown the lines of
-    memories count, not what stands around them; the drain counts what the last hooks showed.
+    Cost is counted by day (UTC), stage, model and repository, over all stores. Tokens shown are those of the
+    memories' lines alone; the last hooks are counted at the next drain.
     """
     begun = _since(place, since)
     with closing(QueueView(place.data)) as queue:

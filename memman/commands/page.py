@@ -27,7 +27,7 @@ _PRIVATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 @click.option("--idle", type=click.IntRange(1, 1440), default=15, show_default=True, help="Minutes without a visit.")
 @click.option("--port", type=click.IntRange(1024, 65535), help="Port on 127.0.0.1; by default any that is free.")
 @click.option("--open", "opened", is_flag=True, help="Open the browser.")
-@click.option("--token-file", metavar="FILE", help="For scripts: write a token there, and print no link.")
+@click.option("--token-file", metavar="FILE", help="For scripts: write a token to this file, and print no link.")
 def page(
     place: Place,
     file: str | None = None,
@@ -37,10 +37,11 @@ def page(
     opened: bool = False,
     token_file: str | None = None,
 ) -> int:
-    """Show what memory knows in a browser, and decide there, until it is idle.
+    """Show and change memory in a browser.
 
-    With FILE it serves nothing: it writes one file that only shows, to look at or to send to somebody.
-    The link works once, for one browser of yours. With --token-file a script may read every page as JSON, and remember.
+    Serves until nobody has looked for a while. The link works once, for one browser. With FILE it serves nothing,
+    but writes one file without buttons, to read or to send. With --token-file a script may read every page as JSON,
+    and remember.
     """
     from memman.page.actions import ACTIONS, FOR_SCRIPTS
     from memman.page.document import whole

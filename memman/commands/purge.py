@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 @verb(shows=Told)
 @click.argument("ids", nargs=-1, metavar="[ID...]")
-@click.option("--session", default="", metavar="S", help="Purge all that a session wrote.")
-@click.option("--repository", default="", metavar="R", help="Purge all of a repository; `memman scope list` names it.")
-@click.option("--source", type=click.Choice(SOURCES), help="Purge all from this source.")
+@click.option("--session", default="", metavar="S", help="Purge everything that a session wrote.")
+@click.option("--repository", default="", metavar="R", help="Purge everything of a repository of `memman scope list`.")
+@click.option("--source", type=click.Choice(SOURCES), help="Purge everything from this source.")
 @click.option("--query", default="", metavar="WORDS", help="Purge what has all these words, and what recall finds.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be purged.")
 def purge(place: Place, *, dry_run: bool = False, **meant: Any) -> Told:
     """Delete memories permanently: this cannot be undone.
 
-    ID is a memory, a note (all memories from it), a note still in the queue, or a rule, which may be removed already.
-    Rules that were made of a memory go with it. `memman forget` hides memories and can be undone. What was purged is
-    not stored again, unless you `remember` it yourself.
+    ID is a memory, a note (all memories from it), a note still in the queue, or a rule, even a removed one. Rules
+    made from a memory are purged with it. `memman forget` hides memories and can be undone. What was purged is not
+    stored again, unless you `remember` it yourself.
     """
     from memman.recovery import purge as recovery
 

@@ -78,7 +78,7 @@ def click_parse(args: Sequence[str], table: Table) -> tuple[Values, list[str]]:
 
 
 def _remember(**given: Any) -> int:
-    """Save a note and print its id; the text comes as words, from a pipe, or with -."""
+    """Save a note and print its id; the text is given as words, by a pipe, or with -."""
     values, words = split(given)
     return run_remember(words, {"store": said_store(), **values})
 
@@ -126,9 +126,8 @@ def _current(found: Named, catalogue: Catalogue) -> dict[str, Any]:
 def _replace(old: str, **given: Any) -> int:
     """Save a note that replaces a memory.
 
-    OLD is the id of a memory, or of a note that waits. What is not said of
-    category, importance and entities is taken over from it. The text comes as
-    words, from a pipe, or with -.
+    ID is a memory, or a note that waits. Category, importance and entities stay unless given. The text is given as
+    words, by a pipe, or with -.
     """
     values, words = split(given)
     name = values.get("store", said_store())

@@ -115,7 +115,7 @@ def why_held(catalogue: Catalogue, record: dict[str, Any]) -> dict[str, str]:
 @click.group(cls=Group)
 @store_option
 def review() -> None:
-    """Decide about memories that wait for a person: held back, contradicted, or said by agents alone."""
+    """Decide about memories that wait for a person: held back, contradicted, or unconfirmed."""
 
 
 def _print_waiting(records: Records) -> None:
@@ -165,8 +165,8 @@ def _decisions(records: Records) -> None:
 def approve(place: Place, ids: Sequence[str]) -> Records:
     """Approve what waits.
 
-    What was held back is recalled, what an agent said counts as confirmed, what is maybe replaced is superseded, and
-    what an agent asks to forget is forgotten.
+    What was held back is recalled, an agent's word is confirmed, what is maybe replaced is superseded, and what an
+    agent asked to forget is forgotten.
     """
     return _decided(place, ids, "review approve", _Desk.approve)
 
@@ -176,7 +176,8 @@ def approve(place: Place, ids: Sequence[str]) -> Records:
 def reject(place: Place, ids: Sequence[str]) -> Records:
     """Reject what waits: it is forgotten, and no agent may propose it again; `forget --undo` takes that back.
 
-    A memory that is maybe replaced, or to forget, stays, without the mark. What an agent's note contradicts holds.
+    A memory that is maybe replaced, or that an agent asked to forget, stays without the mark. A memory that an
+    agent's note contradicts stays confirmed.
     """
     return _decided(place, ids, "review reject", _Desk.reject)
 
@@ -184,13 +185,13 @@ def reject(place: Place, ids: Sequence[str]) -> Records:
 @review.verb(shows=_decisions, asks=lambda place, ids: _ask(place, ids, "Shall both hold?"))
 @ids_argument
 def both(place: Place, ids: Sequence[str]) -> Records:
-    """Say that both hold, of a memory and what contradicts or maybe replaces it: neither ends the other."""
+    """Keep both: a memory, and the one that contradicts or may replace it."""
     return _decided(place, ids, "review both", _Desk.both)
 
 
 @review.verb("all")
 def each(place: Place) -> None:
-    """Walk through all that waits, one by one, at the terminal."""
+    """Decide about everything that waits, one by one, at the terminal."""
     records = listed(place, limit=MOST)
     for number, record in enumerate(records, 1):
         question, answers = (_REPLACES, _OF_TWO) if record["other"] else ("", _ANSWERS)
@@ -332,10 +333,10 @@ def _asks_edit(place: Place, id_: str, text: str) -> None:
 
 @review.verb(asks=_asks_edit, shows=say)
 @click.argument("id_", metavar="ID")
-@click.option("--text", required=True, metavar="TEXT", help="What holds instead, in your own words.")
+@click.option("--text", required=True, metavar="TEXT", help="The text that holds instead.")
 @steadily
 def edit(place: Place, id_: str, text: str) -> str:
-    """Say in your own words what holds in the place of what waits; the id of that note is printed."""
+    """Replace what waits by your own words; the id of the new note is printed."""
     kind, memory, other = _editable(place, id_, text)
     with looking(place) as (catalogue, _):
         stands = catalogue.memories([memory])[0]["status"] == "current"

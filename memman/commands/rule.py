@@ -34,7 +34,7 @@ _UID_BYTES = 16
 def described(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say when a rule holds, and what it does."""
     options = (
-        click.option("--match", metavar="WORDS", help="Words of the commands that the rule is about; * is any words."),
+        click.option("--match", metavar="WORDS", help="Words of the command to match; * matches any words."),
         click.option(
             "--do", "do", type=click.Choice(model.ACTIONS), help="Inform the agent (default), ask the user, or deny."
         ),
@@ -51,7 +51,7 @@ def described(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.group(cls=Group)
 @store_option
 def rule() -> None:
-    """Make and change rules: standing ones, and those that fire before a command."""
+    """Add and change rules: standing ones, and those that fire before a command."""
 
 
 @rule.verb(shows=lambda made: table([_row(made)]))
@@ -69,7 +69,7 @@ def add(place: Place, said: str, **options: str | None) -> dict[str, Any]:
 @click.argument("memory", metavar="ID")
 @described
 def promote(place: Place, memory: str, **options: str | None) -> dict[str, Any]:
-    """Make a memory a rule; the memory stays."""
+    """Make a rule of a memory; the memory stays."""
     return _agreed(place, promoted(place, memory, **options))
 
 
@@ -189,7 +189,7 @@ def remove(place: Place, ids: Sequence[str]) -> Records:
 @ids_argument
 @click.option("--for", "length", required=True, metavar="TIME", help="How long: 30m, 2h, 7d; 0m ends the pause.")
 def snooze(place: Place, ids: Sequence[str], length: str) -> Records:
-    """Have rules do nothing for a while."""
+    """Pause rules for a while."""
     number, unit = length[:-1], length[-1:]
     if not (unit in _UNITS and number.isascii() and number.isdigit() and len(number) <= _DIGITS):
         raise UsageError("--for takes a length of time: 30m, 2h, 7d or 2w")

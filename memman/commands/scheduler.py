@@ -112,7 +112,7 @@ def interval(seconds: int | None = None) -> list[str]:
     help="Also set the interval, in seconds.",
 )
 def serve(seconds: int | None = None) -> None:
-    """Run drains in the foreground until SIGTERM: for containers, also as process 1."""
+    """Run drains in the foreground until SIGTERM, for containers, also as process 1."""
     from memman.scheduler.serve import serve as run
 
     run(data_dir(), seconds)
@@ -177,8 +177,8 @@ def drain(
 ) -> int:
     """Process the queued notes and store them as memories.
 
-    Waits for a drain that is running, up to --deadline. Where errors keep notes waiting, the exit code is that of the
-    first.
+    Waits for a running drain, up to --deadline. If errors keep notes waiting, the exit code is that of the first
+    error.
     """
     data, store = data_dir(), said_store()
     if handed is not None:
@@ -348,8 +348,8 @@ def _ask_to_purge(place: "Place", *, parked: bool, **_: bool) -> None:
 
 
 @queue.verb(asks=_ask_to_purge, shows=lambda counts: text(f"deleted {tallied(counts)}"))
-@click.option("--done", is_flag=True, help="Notes already stored as memories.")
-@click.option("--parked", is_flag=True, help="Notes that failed for good; their text is stored nowhere else.")
+@click.option("--done", is_flag=True, help="Notes that are stored as memories.")
+@click.option("--parked", is_flag=True, help="Notes given up after five attempts; their text is stored nowhere else.")
 def purge(place: "Place", *, done: bool = False, parked: bool = False) -> dict[str, int]:
     """Delete notes from the queue."""
     from memman.queue.notes import Queue

@@ -49,7 +49,7 @@ from memman.upkeep.rules import publish
 @click.group(cls=Group)
 @store_option
 def scope() -> None:
-    """Show and change what memories hold for: everywhere, a repository, or a folder of it."""
+    """Show and change where memories hold: everywhere, in a repository, or in a folder."""
 
 
 def _listed(rows: Records) -> None:
@@ -93,7 +93,7 @@ def _moved(records: Records) -> None:
 )
 @steadily
 def move(place: Place, ids: Sequence[str], to: str) -> Records:
-    """Have memories hold for another scope."""
+    """Move memories to another scope."""
     refuse_stopped(place.data, "scope move")
     with looking(place) as (catalogue, queue):
         scope, rows = meant(catalogue, to), all_memories(ids, catalogue, queue, place.name)
@@ -116,10 +116,10 @@ def _joined(report: dict[str, Any]) -> None:
 
 @scope.verb(shows=_joined)
 @click.argument("other", required=False, metavar="SCOPE")
-@click.option("--undo", is_flag=True, help="Recall here no more what this folder was joined with.")
+@click.option("--undo", is_flag=True, help="End the join: recall the other scope's memories here no more.")
 @steadily
 def join(place: Place, other: str | None = None, *, undo: bool = False) -> dict[str, Any]:
-    """Recall in this folder what another scope of `scope list` holds, too."""
+    """Also recall the memories of another scope of `scope list` in this folder."""
     if undo == bool(other):
         raise UsageError("give a scope of `memman scope list`, or --undo")
     here = stores.here()
@@ -163,10 +163,10 @@ def _named(report: dict[str, Any]) -> None:
 @scope.verb(shows=_named)
 @click.argument("said", required=False, metavar="NAME")
 @click.option("--unset", is_flag=True, help="Remove the repository's name.")
-@click.option("--move", "moving", is_flag=True, help="Take along what is remembered here, rules too.")
+@click.option("--move", "moving", is_flag=True, help="Also move what is remembered here, with its rules.")
 @steadily
 def name(place: Place, said: str | None = None, *, unset: bool = False, moving: bool = False) -> dict[str, Any]:
-    """Name this repository; those that have the same name share their memories."""
+    """Name this repository; repositories of the same name share their memories."""
     if unset == bool(said):
         raise UsageError("give a name, or --unset")
     here = stores.here()

@@ -43,16 +43,16 @@ _SAID = ("text", "category", "importance", "entities", "valid_from")
 
 @verb("show", shows=Told)
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--query", metavar="TEXT", help="Show why `recall TEXT` shows what it shows, and of ID its place there.")
+@click.option("--query", metavar="TEXT", help="Explain the result of `recall TEXT`, and the place of each ID in it.")
 @recall_options
 def show(place: Place, ids: Sequence[str], query: str | None = None, **given: Any) -> Told:
-    """Show all that is known of memories or queued notes: where from, their history, and what is near.
+    """Show everything about memories or queued notes: source, history, and what is related.
 
-    In the history `>` marks the memory itself; versions before it come first. What you typed is shown to people only,
-    and what its note said, while the queue still has it.
+    In the history `>` marks the memory itself, and earlier versions come first. What you typed, and the text of a
+    note that the queue still has, is shown to people only.
 
-    With --query show what put each hit of that recall where it stands, and of each ID its place, or which options
-    would show it. The other options are those of `recall`.
+    --query explains the place of each hit of that recall, and of each ID its place or which options would show it.
+    The other options are those of `recall`.
     """
     if query is not None:
         from memman.commands.explain import explain

@@ -90,7 +90,7 @@ def _used(done: dict[str, Any]) -> None:
 @store.verb(shows=_used)
 @name_argument
 def use(place: Place, name: str) -> dict[str, Any]:
-    """Make a store the active one, used unless --store, MEMMAN_STORE or a binding says otherwise."""
+    """Use a store by default, unless --store, MEMMAN_STORE or a binding names another."""
     write_file(place.data + "/active", stores.known(place.data, name) + "\n")
     return {"name": name, "but": "" if place.why in {"active", "default"} else place.why, "here": place.name}
 
@@ -126,9 +126,9 @@ def _branched(done: dict[str, str]) -> None:
 @store.verb("branch", shows=_branched)
 @click.argument("name")
 def branched(place: Place, name: str) -> dict[str, str]:
-    """Create a store that starts with all that the present one holds, for an experiment.
+    """Create a copy of the present store, for an experiment.
 
-    What is learned in either is not known in the other until `store merge`; `store remove` ends it.
+    The two learn separately until `store merge`; `store remove` ends the experiment.
     """
     from memman.sync.branch import branch
 
@@ -146,7 +146,7 @@ def _print_diff(changes: list[Any]) -> None:
 @store.verb("diff", shows=_print_diff)
 @name_argument
 def differing(place: Place, name: str) -> list[Any]:
-    """Show which memories a branch and the store it was made of hold that the other does not, rules left out."""
+    """Show the memories that only a branch or only its original has, without rules."""
     from memman.sync.branch import diff
 
     return diff(place.data, name)
@@ -163,10 +163,10 @@ def _print_merged(done: Any) -> None:
 @store.verb("merge", shows=_print_merged)
 @name_argument
 def merged(place: Place, name: str) -> Any:
-    """Add to a store what was learned, replaced and forgotten in a branch of it.
+    """Add to a store what its branch learned, replaced and forgot.
 
-    Rules come along, purges do not. Where both learned something, the newer replaces the older as with a note. The
-    branch stays and can be merged again.
+    Rules are added too, purges are not. Of contradicting facts the newer supersedes the older. The branch stays and
+    can be merged again.
     """
     import asyncio
 

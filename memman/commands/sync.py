@@ -119,23 +119,22 @@ _LONGEST = 4096
 
 
 @verb(shows=Told)
-@click.option("--folder", metavar="PATH", help="Sync the store by this folder from now on.")
+@click.option("--folder", metavar="PATH", help="Sync the store through this folder from now on.")
 @click.option(
     "--key",
     "key",
     is_flag=False,
     flag_value="show",
     metavar="-",
-    help="Show the line of the key on the terminal; with --folder and - take that of another machine from standard"
-    " input.",
+    help="Show the key at the terminal; with --folder and -, read another machine's key from standard input.",
 )
-@click.option("--status", "look", is_flag=True, help="Show folder, hosts and what stands in the way.")
-@click.option("--off", is_flag=True, help="Sync the store no more; what lies in the folder stays.")
+@click.option("--status", "look", is_flag=True, help="Show folder, hosts and problems.")
+@click.option("--off", is_flag=True, help="Stop syncing this store; the folder is kept.")
 def sync(place: Place, *, folder: str | None, key: str | None, look: bool, off: bool) -> Told:
-    """Keep one memory on several machines by a shared folder, encrypted.
+    """Share one memory between your machines through an encrypted folder.
 
-    Without an option one round is made at once; drains make one each time. The folder may be one that a program syncs,
-    or a share; never put the data folder itself into one.
+    Without an option it syncs once, now; every drain syncs too. The folder may be one that a program syncs, or a
+    share. Never put the data folder itself into one.
     """
     if key == "show" and not folder:
         tell(key_line(place))

@@ -45,7 +45,7 @@ dsn_option = click.option(
 @click.group(cls=Group)
 @store_option
 def team() -> None:
-    """Share a store by a Postgres server: members, and what each sees."""
+    """Share a store through a Postgres server: members, and what each sees."""
 
 
 def read_address(said: str | None) -> str:
@@ -74,10 +74,10 @@ def read_address(said: str | None) -> str:
 def connect(
     place: Place, name: str, dsn: str | None, *, make: bool = False, progress: Progress = unseen
 ) -> dict[str, Any]:
-    """Connect to a store on a Postgres server: other machines and people can share it.
+    """Connect to a store on a Postgres server, which other machines and people can share.
 
-    The address is asked for at the terminal unless given. One with a password is not taken from the command line,
-    where others can see it. Interrupted, the same command goes on.
+    Without --dsn the address is asked for at the terminal. An address with a password is refused on the command
+    line, where others can see it. If it is interrupted, run the same command again.
     """
     where, data = read_address(dsn), place.data
     refuse_stopped(data, "team connect")
@@ -161,9 +161,11 @@ def _added(done: dict[str, str]) -> None:
 @team.verb(shows=_added)
 @name_argument
 @click.argument("role")
-@click.option("--may", type=click.Choice(("read", "write", "own")), default="write", show_default=True, help="Do what.")
+@click.option(
+    "--may", type=click.Choice(("read", "write", "own")), default="write", show_default=True, help="Its rights."
+)
 def add(place: Place, name: str, role: str, may: str) -> dict[str, str]:
-    """Make a role of the server a member of a shared store, or change what it may do there."""
+    """Add a role of the server to a shared store, or change what it may do there."""
     with _shared(place.data, name) as (store, server):
         lacking = membership.admit(server, exchange.checked(store, server).number, role, may)
     return {"name": name, "role": role, "may": may, "lacking": lacking}
@@ -177,7 +179,7 @@ def _removed(done: dict[str, Any]) -> None:
 @name_argument
 @click.argument("role")
 def remove(place: Place, name: str, role: str) -> dict[str, Any]:
-    """End a membership: what was shared stays, and what was not nobody sees."""
+    """End a membership: what was shared stays; nobody sees what was private."""
     with _shared(place.data, name) as (store, server):
         changed = membership.dismiss(server, exchange.checked(store, server).number, role)
     return {"name": name, "role": role, "changed": changed}
@@ -192,9 +194,9 @@ def _print_left(done: dict[str, Any]) -> None:
 @name_argument
 @click.option("--delete", is_flag=True, help="Delete what you did not share here too.")
 def leave(place: Place, name: str, *, delete: bool) -> dict[str, Any]:
-    """Leave a shared store: what you shared stays there, the rest goes from there and becomes a store of your own.
+    """Leave a shared store: what you shared stays there, the rest moves to a store of your own.
 
-    `memman migrate --to sqlite` makes all of it a store of your own, and leaves the server as it is.
+    `memman migrate --to sqlite` keeps a copy of everything, and leaves the server as it is.
     """
     data = place.data
     refuse_stopped(data, "team leave")
@@ -232,14 +234,14 @@ def _ask(place: Place, ids: Sequence[str]) -> None:
 @team.verb(asks=_ask, shows=_say)
 @ids_argument
 def share(place: Place, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Show memories of yours to all who share the store."""
+    """Share memories of yours with all members of the store."""
     return show_to(place, ids, "shared")
 
 
 @team.verb(shows=_say)
 @ids_argument
 def unshare(place: Place, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Take memories of yours back from those who share the store: from their machines at the next pull."""
+    """Stop sharing memories of yours: the members' machines drop them at their next drain."""
     return show_to(place, ids, "private")
 
 
@@ -304,16 +306,16 @@ def _upgraded(done: dict[str, Any]) -> None:
 
 @team.verb(store=False, shows=_upgraded)
 @dsn_option
-@click.option("--dry-run", is_flag=True, help="Try all of it, and take it back.")
+@click.option("--dry-run", is_flag=True, help="Try everything, then roll it back.")
 def upgrade(dsn: str | None, *, dry_run: bool) -> dict[str, Any]:
-    """Make memman's tables on a server, or bring them up to date."""
+    """Create memman's tables on a server, or upgrade them."""
     with closing(Server(read_address(dsn), UNHURRIED_S)) as server:
         before, after = server.upgrade(dry_run=dry_run)
     return {"before": before, "after": after, "dry_run": dry_run}
 
 
 @team.verb(store=False, shows=lambda sql: lines(sql.splitlines()))
-@click.option("--database", default="memman", show_default=True, metavar="NAME", help="The database that it is for.")
+@click.option("--database", default="memman", show_default=True, metavar="NAME", help="Name of the database.")
 def roles(database: str) -> str:
     """Print the SQL with which an administrator sets up roles for several people."""
     return documented(database)
@@ -406,14 +408,14 @@ def _print_moved(moved: dict[str, Any]) -> None:
 
 
 @verb(shows=_print_moved)
-@click.option("--to", type=click.Choice(("postgres", "sqlite")), required=True, help="Where the store is to be.")
+@click.option("--to", type=click.Choice(("postgres", "sqlite")), required=True, help="Where the store will be.")
 @dsn_option
 @click.option("--remove-from-server", "remove", is_flag=True, help="With sqlite: delete the store on its server.")
 def migrate(place: Place, to: str, dsn: str | None, *, remove: bool) -> dict[str, Any]:
-    """Take a store to a Postgres server, or make it this machine's own again.
+    """Move a store to a Postgres server, or back to this machine.
 
-    Here it stays as it is, and drains exchange with the server what is done. A backup is taken before. `memman team
-    leave` leaves what others share behind.
+    The store stays on this machine too, and drains exchange changes with the server. A backup is made first.
+    `memman team leave` keeps only what is yours.
     """
     data, name = place.data, place.name
     refuse_stopped(data, "migrate")

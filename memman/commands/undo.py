@@ -43,12 +43,12 @@ LIST = "list"
 
 @verb(shows=Told)
 @click.argument("id_", required=False, metavar="[ID | list]")
-@click.option("--session", metavar="S", help="Undo all that a session wrote, forgot and reported.")
-@click.option("--drain", metavar="D", help="Undo all that one drain stored; `last` is the newest.")
-@click.option("--since", metavar="TIME", help="Undo all since: 2026-11-01T10:00, 7d, 2h, yesterday.")
+@click.option("--session", metavar="S", help="Undo everything that a session wrote, forgot and reported.")
+@click.option("--drain", metavar="D", help="Undo everything that one drain stored; `last` is the newest.")
+@click.option("--since", metavar="TIME", help="Undo everything since: 2026-11-01T10:00, 7d, 2h, yesterday.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be undone.")
 def undo(place: Place, *, dry_run: bool = False, **meant: str | None) -> Told:
-    """Take back a write, a session, a drain, or everything since a time; an undo can be undone by its own id.
+    """Undo a note, a session, a drain, or everything since a time; an undo can itself be undone.
 
     ID is a note, a memory (everything its note did), or an earlier undo; `memman undo list` shows these.
     """

@@ -133,7 +133,7 @@ limit_option = click.option(
 )
 
 scope_option = click.option(
-    "--scope", metavar="SCOPE", help="Show only what holds there: here, personal, repository, path:FOLDER, a name; all."
+    "--scope", metavar="SCOPE", help="Show only this scope: here, personal, repository, path:FOLDER, a name, or all."
 )
 
 

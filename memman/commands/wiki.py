@@ -30,10 +30,10 @@ from memman.upkeep.summaries import summary
 @click.group(cls=Group)
 @store_option
 def wiki() -> None:
-    """Show what memory knows by topic, or write it as a folder of pages.
+    """Show memories by topic, or write them as a folder of Markdown pages.
 
-    A topic is a name that several memories share; drains find it. Example: `memman wiki list`, then
-    `memman wiki show Postgres`.
+    A topic is a name that several memories share; drains find topics. Example: `memman wiki list`, then `memman
+    wiki show Postgres`.
     """
 
 
@@ -62,7 +62,7 @@ def _told(record: dict[str, Any]) -> None:
 @wiki.verb(shows=_told)
 @click.argument("topic")
 def show(place: Place, topic: str) -> dict[str, Any]:
-    """Print all that is kept on a topic, the newest first; each line says whose word it is."""
+    """Print all memories of a topic, newest first, each with its source."""
     with reading(place) as catalogue:
         reader, here, now = catalogue.reader, standing(), now_ms()
         one = _named(topic, kept(reader.db, here))
@@ -96,10 +96,10 @@ def _built(done: dict[str, Any]) -> None:
 @wiki.verb(shows=_built)
 @click.argument("path", type=click.Path())
 def build(place: Place, path: str) -> dict[str, Any]:
-    """Write a folder of Markdown pages, one a topic, with an index and a log; only what has changed is written.
+    """Write a folder of Markdown pages, one per topic, with an index and a log.
 
-    Open it in Obsidian or keep it in git. A page that you edited is left as it is until `memman import PATH` has taken
-    in what you wrote. Example: `memman wiki build ~/wiki`.
+    Open it in Obsidian or keep it in git. A page that you edited is not overwritten until `memman import PATH` has
+    read your changes. Example: `memman wiki build ~/wiki`.
     """
     done = pages.build(expected(place).data, place.name, absolute(path))
     return {"folder": path, "written": done.written, "removed": done.removed, "edited": done.edited}
@@ -159,12 +159,12 @@ def _cut(record: dict[str, Any]) -> str:
 
 @verb(shows=lambda record: printed_lines(record["text"].split("\n")))
 @click.option(
-    "--budget", type=click.IntRange(100, 100_000), default=_BUDGET, show_default=True, help="Tokens of it at most."
+    "--budget", type=click.IntRange(100, 100_000), default=_BUDGET, show_default=True, help="Maximum number of tokens."
 )
 def onboard(place: Place, *, budget: int = _BUDGET) -> dict[str, Any]:
-    """Print what a new colleague or agent should know here: rules, wishes, what each topic is about, what is open.
+    """Print what a new colleague or agent should know here: rules, preferences, topics, open questions.
 
-    Markdown: `memman onboard >ONBOARDING.md`. What there is no room for is counted.
+    Markdown, for example `memman onboard >ONBOARDING.md`. The last line counts what did not fit.
     """
     head = f"# What to know about {label(standing().repository, '') or 'everything here'} ({day(now_ms())})"
     tail = 'More: memman recall "…", memman wiki list, memman show ID.'

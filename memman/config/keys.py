@@ -170,12 +170,12 @@ KEYS: dict[str, Key] = {
         ),
         Key(
             "MEMMAN_LLM_MODEL_FAST",
-            "Model that extracts facts; default: the provider's small one, for opencode the one it is set to.",
+            "Model that extracts facts; default: the provider's small one; for opencode, the one in its settings.",
         ),
         Key("MEMMAN_LLM_MODEL_SLOW", "Model that compares facts; default for an agent: the same."),
         Key(
             "MEMMAN_LLM_BATCH",
-            "How many notes one question may be about; default: 16 with an agent as the model, else 1.",
+            "Maximum number of notes per model call; default: 16 with an agent as the model, else 1.",
             _whole(1, 32),
         ),
         Key(
@@ -185,8 +185,7 @@ KEYS: dict[str, Key] = {
         ),
         Key(
             "MEMMAN_LLM_FALLBACK",
-            "builtin: the judge decides where the model is down, out of budget or rejects the account. Unset: notes "
-            "wait.",
+            "builtin: the judge decides if the model fails, is over budget or rejects the account. Unset: notes wait.",
             _one_of(BUILTIN),
             amiss=BUILTIN,
         ),
@@ -208,8 +207,8 @@ KEYS: dict[str, Key] = {
         ),
         Key(
             "MEMMAN_BUDGET_USD",
-            "Daily budget in US dollars; when it is spent, provider calls pause and notes stay queued. Calls "
-            "of unknown price (see MEMMAN_LLM_PRICE, MEMMAN_EMBED_PRICE) are refused.",
+            "Daily budget in US dollars; when it is spent, notes wait until tomorrow. Calls of unknown price (see "
+            "MEMMAN_LLM_PRICE, MEMMAN_EMBED_PRICE) are refused.",
             _amount,
         ),
         Key(
@@ -219,43 +218,43 @@ KEYS: dict[str, Key] = {
         ),
         Key(
             "MEMMAN_BUDGET_CALLS",
-            "Daily budget in calls of the model; default: none, with an agent as the model 100. When an agent's budget "
-            "is spent, the judge decides.",
+            "Daily budget in model calls; default: none, with an agent as the model 100. When an agent's budget is "
+            "spent, the judge decides.",
             _whole(0, 10**6),
         ),
         Key(
             "MEMMAN_CAPTURE",
             "What hooks save from an agent's turns: off, corrections (what the user corrects, prefers or decides), "
-            "turns (whatever the model finds worth keeping) or ask (corrections, and what agents note themselves, once "
-            "you have approved them with `memman review`). Unset: turns with a key, else corrections.",
+            "turns (what the model finds worth keeping) or ask (corrections and agents' own notes, after you approve "
+            "them with `memman review`). Unset: turns with a key, else corrections.",
             _one_of("off", "corrections", "turns", "ask"),
             amiss="off",
         ),
         Key(
             "MEMMAN_NOTED",
-            "Whether agents are asked to end an answer with a line `Noted: …` when the user corrected them or said "
-            "what will hold: on, off, or auto (where a person is there: not in CI, nor from an SDK).",
+            "Whether agents are asked to end an answer with a line `Noted: …` when the user corrects them or states "
+            "something lasting: on, off, or auto (if a person is present: not in CI, nor from an SDK).",
             _one_of("auto", "on", "off"),
             default="auto",
             amiss="off",
         ),
         Key(
             "MEMMAN_NUDGE",
-            "Whether an agent that notes is told at the next prompt what it may have missed: on or off.",
+            "Whether an agent that notes is reminded at the next prompt of what it may have missed: on or off.",
             _one_of("on", "off"),
             default="on",
             amiss="off",
         ),
         Key(
             "MEMMAN_PAGES",
-            "Whether idle drains have the model sum up the pages of topics (`memman wiki`), eight a drain: on or off.",
+            "Whether the model summarises pages of topics (`memman wiki`) in idle drains: on or off.",
             _one_of("on", "off"),
             default="off",
             amiss="off",
         ),
         Key(
             "MEMMAN_LESSONS",
-            "Whether drains note what failed in a session and what mended it, at most three a session: on or off.",
+            "Whether drains note which commands failed in a session and what fixed them: on or off.",
             _one_of("on", "off"),
             default="off",
             amiss="off",
@@ -267,7 +266,7 @@ KEYS: dict[str, Key] = {
         ),
         Key(
             "MEMMAN_STALE_DAYS",
-            "Days after which `list --stale` lists a memory of a category that nothing has confirmed since.",
+            "Days without confirmation after which `list --stale` lists a memory of a category.",
             _ages,
             default="context=30,fact=365",
         ),
@@ -287,8 +286,7 @@ KEYS: dict[str, Key] = {
         ),
         Key(
             "MEMMAN_UNSAFE_FOLDER",
-            "allow: use the data folder on any file system; only if a single machine uses that shared "
-            "mount, and then with backups.",
+            "allow: accept any file system for the data folder; only for a shared mount that a single machine uses.",
             _one_of("refuse", "allow"),
             default="refuse",
         ),
