@@ -17,7 +17,7 @@ from memman.store.sqlite.store import open_store
 # What decides a store's content; after a change to any of these, stores are built anew.
 _SOURCES = (
     "memman/embed/static.db",
-    "memman/embed/codes.py",
+    "memman/embed/static.py",
     "memman/model/terms.py",
     "memman/store/sqlite/schema.py",
     "memman/store/sqlite/unit.py",
