@@ -1,7 +1,17 @@
-"""The benches run: what they name is there."""
+"""The benches run: what they import and what they name is there."""
 
+import importlib
+import pkgutil
+
+import bench
 from bench import sizes
 
 
-def test_the_sources_that_decide_a_stores_content_are_there() -> None:
-    assert sizes.version() == sizes.version() != ""
+def test_every_bench_can_be_imported() -> None:
+    for module in pkgutil.walk_packages(bench.__path__, "bench."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def test_the_sources_that_decide_what_a_store_holds_are_there() -> None:
+    assert len(sizes.version()) == 12
