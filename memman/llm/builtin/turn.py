@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from memman.judge.judge import Judge, Span
@@ -92,12 +92,12 @@ def _worth(said: str, judge: Judge, least: float, most: int = BREATH) -> Iterato
     if not said:
         return
     worthy = [span for span in _spans(said, judge) if span.worth >= least and _says(said[span.start : span.end])]
-    if not worthy:
-        yield from _ordered(said, judge)
-        return
     parts = _pieces(said)
     texts = [_flat(said[start:end]) for start, end in parts]
     leads = _leads(said, parts)
+    if not worthy:
+        yield from (*_listed(texts, leads, judge, least), *_ordered(said, judge))
+        return
     kinds = dict[int, tuple[float, str]]()
     for n, (start, end) in enumerate(parts):
         read = [(span.worth, span.kind) for span in worthy if span.start < end and start < span.end]
@@ -154,6 +154,18 @@ def _introduced(texts: Sequence[str], leads: Sequence[tuple[str, ...]], first: i
         joined += ": ".join((*lead, said)) if lead != within else said
         within = lead
     return joined.strip(_EDGES) if leads[first] else unaddressed(joined)
+
+
+def _listed(
+    texts: Sequence[str], leads: Sequence[tuple[str, ...]], judge: Judge, least: float
+) -> Iterator[tuple[str, str]]:
+    """Yield (text, kind) of lists that are worth keeping behind what introduces them, and are orders of now without."""
+    for lead, items in groupby(range(len(texts)), key=leads.__getitem__):
+        first, *others = items
+        text = _introduced(texts, leads, first, [first, *others][-1]) if lead else ""
+        for worth, kind in judge.lines([text]) if text and len(text) <= BREATH else ():
+            if worth >= least:
+                yield text, kind
 
 
 def _ordered(said: str, judge: Judge) -> Iterator[tuple[str, str]]:

@@ -82,6 +82,28 @@ def test_a_short_message_is_kept_as_it_was_said(box, said, kept):
     assert set(box.store("SELECT text FROM memory")) - {"Deploys go out on Fridays."} == kept
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "Never do this here:\n- push to main directly\n- mock the database in tests",
+            ["Never do this here: push to main directly; mock the database in tests"],
+        ),
+        (
+            "Bitte in diesem Repo niemals:\n- direkt auf main pushen\n- die Datenbank in Tests mocken",
+            ["Bitte in diesem Repo niemals: direkt auf main pushen; die Datenbank in Tests mocken"],
+        ),
+        ("Please do the following now:\n- push to main directly\n- mock the database in the login test", []),
+        ("Review comments:\n- rename x to count\n- missing null check in load()", []),
+    ],
+)
+def test_a_list_is_judged_behind_the_line_that_introduces_it(box, said, kept):
+    """An item alone reads like an order for now; behind its line it is a rule, or is not."""
+    turn(box, said, ())
+    box.drain()
+    assert box.store("SELECT text FROM memory") == kept
+
+
 def test_a_rule_that_no_hook_showed_may_be_turned_round_too(box):
     """An agent may have looked a rule up by itself: what says nearly the same words of it is kept."""
     box.remember("I don't want type hints in tests.", category="fact")
