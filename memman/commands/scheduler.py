@@ -119,7 +119,7 @@ def serve(seconds: int | None = None) -> None:
 
 
 def _print_status(record: dict[str, Any]) -> None:
-    from memman.commands.status import misfits, scheduled
+    from memman.commands.status import misfit, scheduled
 
     states, oldest = record["queue"]["states"], record["queue"]["oldest_seconds"]
     queued = counted(states["pending"] + states["running"], "note")
@@ -130,7 +130,7 @@ def _print_status(record: dict[str, Any]) -> None:
             "notes wait": record["queue"]["why"],
             "parked": counted(states["parked"], "note"),
             "provider": f"failing: {record['breaker']}" if record["breaker"] else "ok",
-            "model unfit": misfits(record["unfit"]),
+            "model unfit": misfit(record["unfit"]),
             "spent today": f"{record['spend']['usd']:.4f} USD, {record['spend']['tokens']} tokens",
         }
     )

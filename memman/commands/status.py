@@ -19,9 +19,9 @@ from memman.config.schedule import NOBODY, Schedule
 from memman.model.objects import parsed
 from memman.model.plural import counted
 from memman.model.text import age
+from memman.model.vocabulary import GARBLES
 from memman.providers.chosen import budget as budget_of
 from memman.providers.chosen import in_force
-from memman.providers.fitness import UNFIT, unfit
 from memman.queue.late import MISSING, counts
 from memman.queue.ledger import Ledger, today
 from memman.queue.notes import WAITS
@@ -124,7 +124,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "oldest queued": "" if oldest is None else age(0, oldest * 1000),
         "hooks too late": f"in 7 days: {late}" if late else "",
         "model": _model(providers["llm"]),
-        "model unfit": misfits(record["unfit"]),
+        "model unfit": misfit(record["unfit"]),
         "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
         "not asked": "; ".join(map(_trouble, record["troubles"])),
         "provider down": f"{record['breaker']}; drains ask it again by themselves" if record["breaker"] else "",
@@ -144,12 +144,9 @@ def _server(name: str, at: int, state: str, why: str) -> str:
     return f"store {name}: " + "; ".join(filter(None, (said, why, last)))
 
 
-def misfits(unfit: list[dict[str, str]]) -> str:
-    """Say which models garble their answers, and what to do about it."""
-    if not unfit:
-        return ""
-    said = "; ".join(f"{one['model']} for {one['task']}: {one['why']}" for one in unfit)
-    return f"{said}; another answers in its place: run `memman doctor --billable`, or name another model"
+def misfit(unfit: str) -> str:
+    """Say which model garbles its answers, and what to do about it."""
+    return unfit and f"{unfit}; the judge answers in its place: run `memman doctor --billable`, or name another model"
 
 
 def _model(llm: dict[str, str]) -> str:
@@ -218,7 +215,7 @@ def status(place: Place) -> dict[str, Any]:
             "providers": chosen,
             "breaker": queue.meta("breaker"),
             "troubles": _troubles(queue, chosen["llm"]),
-            "unfit": unfit(queue.meta(UNFIT), chosen["llm"]),
+            "unfit": queue.meta(GARBLES),
             "sync": {"folder": synced_by, **synced.last_round(place.data, place.name)} if synced_by else None,
             "last_drain": parsed(queue.meta("last_drain")),
             "spend": _spent(queue),

@@ -60,6 +60,8 @@ JUDGE = "judge"
 ON_MACHINE = (BUILTIN, JUDGE)
 # Queue setting: the embedders of this machine that have read all memories.
 JUDGED = "judged"
+# Queue setting: which model garbles its answers to which question, '' once it answered well again.
+GARBLES = "garbles"
 
 # Store setting, by number of an embedder: the row up to which every memory is known to have a vector of it.
 FILLED = "filled:"

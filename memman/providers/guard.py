@@ -1,8 +1,6 @@
-"""A model in a drain, with the built-in one behind it: what fails is remembered from drain to drain, and asked less."""
+"""A model in a drain, with the built-in one behind it: where it fails, it is asked less."""
 
-import asyncio
-import json
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable
 
 from memman.http import Broken, Rejected
@@ -10,29 +8,30 @@ from memman.llm import LLM, Wrapper
 from memman.llm.agent.model import LimitReached
 from memman.model.errors import BadReply, BudgetSpent, ProviderError, ProviderUnavailable, Refused
 from memman.model.records import Reply, Request
+from memman.model.vocabulary import GARBLES
 from memman.pipeline.replies import shaped
-from memman.providers.fitness import GARBLED, UNFIT, Asked, Garbled, read
 from memman.queue.notes import Queue
 from memman.queue.trouble import KEY, Trouble
 
 # Failures in a row after which a model is left alone for the rest of the drain, if the built-in one answers then.
 TRIPS = 3
+# Answers in a row that make no sense, each asked for twice, before a drain asks that kind of question no more.
+GARBLED = 3
 # The statuses by which a provider rejects the account, not the question: a key, its credit, what it may do.
 ACCOUNT = frozenset({401, 402, 403})
 # Characters of what is told of an answer.
 _SAID = 200
 
 
-class _UnfitError(BadReply):
-    """The model garbles its answers to this kind of question."""
+class _GarbledError(BadReply):
+    """The answer makes no sense, or so many made none that no more is asked for."""
 
 
 class Guard(Wrapper):
     """Asks a model, and in its place the built-in one.
 
     That answers what the model garbles; with `last` also while the model is down, out of budget or its account
-    rejected. A model that is unfit for a kind of question is tried once a drain. An `agent` that failed is left alone
-    for the rest of the drain, and a while after; `queue` keeps all that.
+    rejected. An `agent` that failed is left alone for the rest of the drain, and a while after, as `queue` knows.
     """
 
     def __init__(
@@ -43,9 +42,8 @@ class Guard(Wrapper):
         self._trouble = Trouble.load(queue.meta(KEY + self.provider)) if agent else Trouble()
         self._failures = TRIPS if self._trouble.waiting else 0
         self._why = self._trouble.why
-        self._known = read(queue.meta(UNFIT))
-        self._tried: set[Asked] = set()
-        self._trying: defaultdict[Asked, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._garbles = queue.meta(GARBLES)
+        self._garbled: Counter[str] = Counter()
         self._told = False
 
     async def complete(self, request: Request) -> Reply:
@@ -55,7 +53,7 @@ class Guard(Wrapper):
         except Refused:
             raise
         except ProviderError as error:
-            if not (isinstance(error, _UnfitError) or (self._last and (self._agent or _passes(error)))):
+            if not (isinstance(error, _GarbledError) or (self._last and (self._agent or _passes(error)))):
                 raise
             if not self._told:
                 self._told = True
@@ -66,24 +64,8 @@ class Guard(Wrapper):
     async def _asked(self, request: Request) -> Reply:
         if self._left_alone:
             raise ProviderUnavailable(f"{self.provider}: {self._why}")
-        asked = Asked(self.provider, self.model(request.role), request.task)
-        if self._unfit(asked):
-            # One question tries it; those that come meanwhile wait to see what it is worth.
-            async with self._trying[asked]:
-                if self._unfit(asked):
-                    return await self._once(request, asked)
-        return await self._answer(request, asked)
-
-    async def _once(self, request: Request, asked: Asked) -> Reply:
-        if asked in self._tried:
-            raise _UnfitError(f"{asked.model} is unfit for {asked.task}")
-        self._tried.add(asked)
-        try:
-            return await self._answer(request, asked)
-        except (ProviderUnavailable, BadReply, BudgetSpent) as error:
-            raise _UnfitError(str(error)) from None
-
-    async def _answer(self, request: Request, asked: Asked) -> Reply:
+        if self._garbled[request.task] >= GARBLED:
+            raise _GarbledError(f"{self.model(request.role)} is unfit for {request.task}")
         try:
             reply = await self.inner.complete(request)
             shaped(reply.data, request.schema)
@@ -91,11 +73,11 @@ class Guard(Wrapper):
             raise
         except ProviderError as error:
             if isinstance(error, BadReply) and not isinstance(error, Broken):
-                self._garbled(asked, str(error)[:_SAID])
-                raise _UnfitError(str(error)) from None
+                self._count_garbled(request, str(error)[:_SAID])
+                raise _GarbledError(str(error)) from None
             self._failed(error)
             raise
-        self._served(asked)
+        self._served(request)
         return reply
 
     @property
@@ -113,32 +95,23 @@ class Guard(Wrapper):
             self._keep(self._trouble.again(self._why, limited=isinstance(error, LimitReached)))
             self._tell("model left alone", why=self._why)
 
-    def _served(self, asked: Asked) -> None:
+    def _served(self, request: Request) -> None:
         if not self._left_alone:
             self._failures = 0
             if self._trouble.why:
                 self._keep(Trouble())
                 self._tell("model answers again")
-        if asked in self._known:
-            if self._unfit(asked):
-                self._tell("model fit again", **asked._asdict())
-            del self._known[asked]
-            self._save()
+        self._garbled[request.task] = 0
+        if self._garbles and f" for {request.task}: " in self._garbles:
+            self._garbles = ""
+            self._queue.set_meta(GARBLES, "")
 
-    def _unfit(self, asked: Asked) -> bool:
-        return asked in self._known and self._known[asked].times >= GARBLED
-
-    def _garbled(self, asked: Asked, why: str) -> None:
-        self._tried.add(asked)
-        times = self._known[asked].times + 1 if asked in self._known else 1
-        self._known[asked] = Garbled(times, why)
-        self._save()
-        if times == GARBLED:
-            self._tell("model unfit", **asked._asdict(), why=why)
-
-    def _save(self) -> None:
-        rows = [[*asked, *garbled] for asked, garbled in self._known.items()]
-        self._queue.set_meta(UNFIT, json.dumps(rows) if rows else "")
+    def _count_garbled(self, request: Request, why: str) -> None:
+        self._garbled[request.task] += 1
+        if self._garbled[request.task] == GARBLED:
+            self._garbles = f"{self.provider} {self.model(request.role)} for {request.task}: {why}"
+            self._queue.set_meta(GARBLES, self._garbles)
+            self._tell("model unfit", model=self.model(request.role), task=request.task, why=why)
 
     def _keep(self, trouble: Trouble) -> None:
         self._trouble = trouble

@@ -211,7 +211,7 @@ def note(random_, n):
 
 
 def drain_all(box, hostile, most):
-    """Drain until every note has come to an end, waiting times, the breaker's and unfit models' left out."""
+    """Drain until every note has come to an end, waiting times, the breaker's left out."""
 
     def offered(stage, plan):
         # What the judge is asked in the model's place, the model is not shown.
@@ -223,7 +223,7 @@ def drain_all(box, hostile, most):
     for _ in range(most):
         report = box.drain(trace=offered)
         failed += report.failed
-        box.queue("DELETE FROM meta WHERE key IN ('breaker', 'failures', 'unfit')")
+        box.queue("DELETE FROM meta WHERE key IN ('breaker', 'failures')")
         if not box.states().get("pending"):
             return failed
         box.queue("UPDATE note SET retry_at = 0 WHERE state = 'pending'")

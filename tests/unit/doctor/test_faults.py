@@ -404,8 +404,8 @@ def answering(more: str) -> Callable[[Machine], None]:
 def garbling(machine):
     """Have drains know the model as one that garbles its answers."""
     answering("")(machine)
-    row = '[["openai", "tiny", "extract", 3, "openai sent a truncated reply"]]'
-    database(machine.box.queue_path, f"INSERT OR REPLACE INTO meta VALUES ('unfit', '{row}')")
+    says = "openai tiny for extract: openai sent a truncated reply"
+    database(machine.box.queue_path, f"INSERT OR REPLACE INTO meta VALUES ('garbles', '{says}')")
 
 
 CLAUDE, GEMINI = ".claude/settings.json", ".gemini/settings.json"

@@ -171,7 +171,7 @@ def test_what_a_damaged_queue_remembers_stops_no_drain(box, value):
     box.configure(BACKUP_EVERY="daily")
     box.remember("Redis caches the invoices.")
     box.drain()
-    for key in ("backup", "scrubbing", "last_drain", "failures", "breaker", "unfit", "upgrading"):
+    for key in ("backup", "scrubbing", "last_drain", "failures", "breaker", "garbles", "upgrading"):
         box.queue("INSERT OR REPLACE INTO meta VALUES (?, ?)", key, value)
         box.remember(f"Vite builds the frontend of {key}.")
         assert box.drain().done == 1
