@@ -20,9 +20,9 @@ from memman.config.scope import PERSONAL, label
 from memman.hot.grammar import end
 from memman.model import rule as model
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
-from memman.model.pattern import parsed
 from memman.model.plural import counted
 from memman.model.records import Scope
+from memman.model.shell import commands
 from memman.store.sqlite import rules as sql
 from memman.upkeep import rules as upkeep
 
@@ -95,7 +95,7 @@ def drafted(
     if not text or len(text) > sql.LONGEST:
         raise UsageError(f"a rule has 1 to {sql.LONGEST} characters, this one has {len(text)}")
     pattern = " ".join((match or "").split())
-    if match is not None and not parsed(pattern):
+    if match is not None and not commands(pattern):
         raise UsageError("--match takes words of a command, such as 'git push'; '*' is every command")
     if match is None and do not in {None, model.INFORM}:
         raise UsageError("--do needs --match, which says for which commands; '*' is every command")

@@ -39,7 +39,7 @@ def fired(rules: "Iterable[Record]", command: str, now: int) -> "list[Record]":
 
     One that would stop a command asks where a part cannot be read, and is `unread` then.
     """
-    from memman.model.pattern import matches, parsed
+    from memman.model.pattern import matches
     from memman.model.shell import UNREAD, commands
 
     line = commands(command)
@@ -47,7 +47,7 @@ def fired(rules: "Iterable[Record]", command: str, now: int) -> "list[Record]":
     found = []
     for rule in rules:
         if rule["pattern"] and in_force(rule, now):
-            if matches(parsed(rule["pattern"]), line):
+            if matches(commands(rule["pattern"]), line):
                 found.append(rule)
             elif unread and rule["action"] != INFORM:
                 found.append(rule | {"action": ASK, "unread": True})
