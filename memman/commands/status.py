@@ -1,6 +1,5 @@
 """`memman status`."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -14,7 +13,6 @@ from memman.config import stores, synced
 from memman.config.drain_by_write import switched_off
 from memman.config.env import Settings
 from memman.config.places import store_path
-from memman.config.providers import AGENTS, AUTO
 from memman.config.schedule import NOBODY, Schedule
 from memman.model.objects import parsed
 from memman.model.plural import counted
@@ -63,11 +61,10 @@ def _server_state(path: str) -> dict[str, Any]:
     return {"at": at, "state": how or reach.AWAY, "why": reach.cause(path)}
 
 
-def _troubles(queue: QueueView, model: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return what keeps agents from being asked as the model, of those that are it."""
-    names = AGENTS if model["provider"] == AUTO else (model["provider"],)
-    found = {name: Trouble.load(queue.meta(KEY + name)) for name in names}
-    return [{"agent": name, **asdict(trouble)} for name, trouble in found.items() if trouble.why]
+def _troubles(queue: QueueView, agent: str) -> list[dict[str, Any]]:
+    """Return what keeps the agent that is the model from being asked."""
+    trouble = Trouble.load(queue.meta(KEY + agent))
+    return [{"agent": agent, **asdict(trouble)}] if trouble.why else []
 
 
 def _spent(queue: QueueView) -> dict[str, Any]:
@@ -214,7 +211,7 @@ def status(place: Place) -> dict[str, Any]:
             "late": counts(place.data, WEEK),
             "providers": chosen,
             "breaker": queue.meta("breaker"),
-            "troubles": _troubles(queue, chosen["llm"]),
+            "troubles": _troubles(queue, chosen["llm"]["provider"]),
             "unfit": queue.meta(GARBLES),
             "sync": {"folder": synced_by, **synced.last_round(place.data, place.name)} if synced_by else None,
             "last_drain": parsed(queue.meta("last_drain")),
