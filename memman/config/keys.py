@@ -170,7 +170,7 @@ KEYS: dict[str, Key] = {
         ),
         Key(
             "MEMMAN_LLM_MODEL_FAST",
-            "Model that extracts facts; default: the provider's small one; for opencode, the one in its settings.",
+            "Model that extracts facts; default: the provider's small one.",
         ),
         Key("MEMMAN_LLM_MODEL_SLOW", "Model that compares facts; default for an agent: the same."),
         Key(

@@ -51,7 +51,8 @@ LLMS = _rows(
         help="Anthropic",
     ),
     # Coding agents on this machine; how each is called is in memman.llm.agent.clients.
-    *map(Provider, ("claude-code", "codex", "gemini", "opencode")),
+    Provider("claude-code", models=("haiku",)),
+    Provider("codex", models=("gpt-6-luna",)),
 )
 EMBEDDERS = _rows(
     Provider("builtin"),

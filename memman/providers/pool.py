@@ -166,9 +166,8 @@ def _agent(settings: Settings) -> "LLM":
     from memman.llm.agent.clients import CLIENTS
     from memman.llm.agent.model import AgentModel
 
-    name = llm_provider(settings)
-    models = {"fast": settings["MEMMAN_LLM_MODEL_FAST"], "slow": settings["MEMMAN_LLM_MODEL_SLOW"]}
-    return AgentModel(CLIENTS[name], f"{data_dir()}/agent/{name}", models, settings["MEMMAN_LLM_COMMAND"])
+    record, command = llm_in_force(settings), settings["MEMMAN_LLM_COMMAND"]
+    return AgentModel(CLIENTS[record["provider"]], f"{data_dir()}/agent/{record['provider']}", record, command)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,45 +25,39 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, of which model ('' for the user's own), in which folder, under which new session id."""
+    """What is asked, of which model, and in which folder."""
 
     system: str
     schema: Mapping[str, Any]
     model: str
     folder: str
-    session: str
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What an agent answered: an object, text, or what is wrong; `session` names what it has kept of the call."""
+    """What an agent answered: an object, text, or what is wrong."""
 
     text: str = ""
     found: Mapping[str, Any] | None = None
     usage: Usage = field(default_factory=Usage)
     wrong: str = ""
-    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One agent: its `program`, the small `model` of its family, to whom texts go, and how it is called.
+    """One agent: its `program`, to whom texts go, and how it is called.
 
-    `files` are written into its folder before a call; `forget` returns the words that remove a session, `kept` says
-    that it keeps one under the id that it was given, and `tokens` is what a call takes besides the question, about.
+    `files` are written into its folder before a call; `tokens` is what a call takes besides the question, about.
     """
 
     name: str
     program: str
-    model: str
     vendor: str
     argv: Callable[[Question], list[str]]
-    read: Callable[[str, Question], Said]
-    environ: Callable[[Question], dict[str, str]] = lambda _: {}
+    read: Callable[[str], Said]
+    tokens: int
+    environ: Mapping[str, str] = field(default_factory=dict)
     files: Callable[[Question], dict[str, str]] = lambda _: {}
-    forget: Callable[[str], list[str]] | None = None
-    kept: bool = False
-    tokens: int = 500
 
 
 def _claude_argv(question: Question) -> list[str]:
@@ -71,11 +65,11 @@ def _claude_argv(question: Question) -> list[str]:
         *("-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--disable-slash-commands"),
         *("--no-session-persistence", "--setting-sources", "user", "--settings", '{"disableAllHooks":true}'),
         *("--system-prompt", question.system, "--json-schema", json.dumps(question.schema), "--effort", "low"),
-        *(("--model", question.model) if question.model else ()),
+        *("--model", question.model),
     ]
 
 
-def _claude_read(out: str, _: Question) -> Said:
+def _claude_read(out: str) -> Said:
     result = outermost(out) or {}
     usage = result.get("usage")
     counted: Json = usage if isinstance(usage, dict) else {}
@@ -114,8 +108,7 @@ def _codex_argv(question: Question) -> list[str]:
         *("--sandbox", "read-only", "--output-schema", question.folder + "/schema.json"),
         *(word for feature in _CODEX_FEATURES for word in ("--disable", feature)),
         *(word for setting in settings for word in ("-c", setting)),
-        *(("--model", question.model) if question.model else ()),
-        "-",
+        *("--model", question.model, "-"),
     ]
 
 
@@ -133,9 +126,10 @@ def _codex_files(question: Question) -> dict[str, str]:
     return {"instructions.md": question.system, "schema.json": json.dumps(unbounded(question.schema))}
 
 
-def _codex_read(out: str, _: Question) -> Said:
+def _codex_read(out: str) -> Said:
     said, wrong, usage = "", "", Usage()
-    for event in _events(out):
+    # Objects stand one per line, among banners and warnings.
+    for event in filter(None, map(parsed, split_lines(out))):
         match event:
             case {"type": "item.completed", "item": {"type": "agent_message", "text": str(text)}}:
                 said = text
@@ -149,122 +143,19 @@ def _codex_read(out: str, _: Question) -> Said:
     return Said(said, usage=usage, wrong="" if said else wrong)
 
 
-# A tool has to be there, for Google's interface refuses an empty list: of them all this one can do least here.
-_GEMINI_SETTINGS = {
-    "tools": {"core": ["list_directory"]},
-    "hooksConfig": {"enabled": False},
-    "mcp": {"allowed": ["none"]},
-    "skills": {"enabled": False},
-    "experimental": {"enableAgents": False},
-    "context": {"fileName": "NO-CONTEXT.md", "includeDirectoryTree": False},
-    "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
-}
-
-
-def _gemini_argv(question: Question) -> list[str]:
-    return [
-        *("--output-format", "json", "--approval-mode", "default", "--extensions", "none", "--skip-trust"),
-        *("--allowed-mcp-server-names", "none", "--session-id", question.session),
-        *(("--model", question.model) if question.model else ()),
-    ]
-
-
-def _gemini_files(question: Question) -> dict[str, str]:
-    return {".gemini/settings.json": json.dumps(_GEMINI_SETTINGS), "system.md": _with_schema(question)}
-
-
-def _gemini_read(out: str, _: Question) -> Said:
-    result = outermost(out) or {}
-    match result:
-        case {"error": {"message": str(message)}}:
-            return Said(wrong=message)
-        case {"response": str(text), "stats": {"models": dict(models)}}:
-            told = [one.get("tokens") for one in models.values() if isinstance(one, dict)]
-            counted = [one for one in told if isinstance(one, dict)]
-            tokens_in, tokens_out = (sum(count(one.get(name)) for one in counted) for name in ("prompt", "candidates"))
-            return Said(text, usage=Usage(tokens_in, tokens_out))
-        case {"response": str(text)}:
-            return Said(text)
-    return Said()
-
-
-def _opencode_environ(question: Question) -> dict[str, str]:
-    agent = {"mode": "primary", "prompt": _with_schema(question), "tools": {"*": False}}
-    settings = {"agent": {"memman": agent}, "share": "disabled", "autoupdate": False}
-    return {"OPENCODE_CONFIG_CONTENT": json.dumps(settings), "OPENCODE_DISABLE_AUTOUPDATE": "1"}
-
-
-def _opencode_argv(question: Question) -> list[str]:
-    model = ("--model", question.model) if question.model else ()
-    return ["run", "--format", "json", "--pure", "--title", "memman", "--agent", "memman", *model]
-
-
-def _opencode_read(out: str, _: Question) -> Said:
-    texts, wrong, session, tokens_in, tokens_out = [], "", "", 0, 0
-    for event in _events(out):
-        session = session or str(event.get("sessionID") or "")
-        match event:
-            case {"type": "text", "part": {"text": str(text)}}:
-                texts.append(text)
-            case {"type": "step_finish", "part": {"tokens": dict(counted)}}:
-                tokens_in += count(counted.get("input"))
-                tokens_out += count(counted.get("output"))
-            case {"type": "error", "error": {"data": {"message": str(message)}}}:
-                wrong = message
-            case {"type": "error"}:
-                wrong = "an error"
-    return Said("".join(texts), usage=Usage(tokens_in, tokens_out), wrong="" if texts else wrong, session=session)
-
-
-def _with_schema(question: Question) -> str:
-    """Return the instructions, with the form of the answer where a client has no other place for it."""
-    form = json.dumps(question.schema)
-    return f"{question.system}\n\nAnswer with one JSON object that satisfies this schema, and nothing else: {form}"
-
-
-def _events(out: str) -> Iterator[Json]:
-    """Yield the objects that stand one per line, without banners and warnings."""
-    yield from filter(None, map(parsed, split_lines(out)))
-
-
 CLIENTS = {
     client.name: client
     for client in (
         Client(
             "claude-code",
             "claude",
-            "haiku",
             "Anthropic",
             _claude_argv,
             _claude_read,
-            environ=lambda _: {"CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1", "DISABLE_AUTOUPDATER": "1"},
             tokens=600,
+            environ={"CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1", "DISABLE_AUTOUPDATER": "1"},
         ),
-        Client("codex", "codex", "gpt-6-luna", "OpenAI", _codex_argv, _codex_read, files=_codex_files, tokens=5_600),
-        Client(
-            "gemini",
-            "gemini",
-            "flash-lite",
-            "Google",
-            _gemini_argv,
-            _gemini_read,
-            environ=lambda question: {"GEMINI_SYSTEM_MD": question.folder + "/system.md"},
-            files=_gemini_files,
-            forget=lambda session: ["--skip-trust", "--delete-session", session],
-            kept=True,
-            tokens=450,
-        ),
-        Client(
-            "opencode",
-            "opencode",
-            "",
-            "the provider that opencode uses",
-            _opencode_argv,
-            _opencode_read,
-            environ=_opencode_environ,
-            tokens=130,
-            forget=lambda session: ["session", "delete", session],
-        ),
+        Client("codex", "codex", "OpenAI", _codex_argv, _codex_read, tokens=5_600, files=_codex_files),
     )
 }
 

@@ -33,18 +33,12 @@ class Ran:
     err: str
 
 
-class TimedOut(ProviderUnavailable):
-    """The program did not end in time; `out` is what it had written."""
-
-    out = ""
-
-
 async def run(
     argv: Sequence[str], given: str, *, folder: str, environ: Mapping[str, str], limit: float, name: str
 ) -> Ran:
     """Run `argv` in `folder` for at most `limit` seconds; its whole group ends with it, even if we are killed.
 
-    Raises TimedOut, and ProviderUnavailable where it cannot be started.
+    Raises ProviderUnavailable where it cannot be started, or does not end in time.
     """
     apart = _apart(argv, folder, environ, limit)
     try:
@@ -67,9 +61,7 @@ async def run(
         await streams.drained()
         return Ran(code, streams.out, streams.err)
     except TimeoutError:
-        late = TimedOut(f"{name} did not answer within {limit:.0f} s")
-        late.out = streams.out
-        raise late from None
+        raise ProviderUnavailable(f"{name} did not answer within {limit:.0f} s") from None
     finally:
         streams.abandon()
         await _end(process)
@@ -178,7 +170,6 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 _USUAL = (
     "~/.local/bin",
     "~/.claude/local",
-    "~/.opencode/bin",
     "~/.npm-global/bin",
     "~/.npm/bin",
     "~/.bun/bin",

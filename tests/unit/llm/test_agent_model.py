@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memman.llm.agent import model as agent_model
-from memman.llm.agent.clients import CLIENTS, Question
+from memman.llm.agent.clients import CLIENTS
 from memman.llm.agent.model import AgentModel
 from memman.model.records import Request
 from memman.queue.trouble import KEY, Trouble
@@ -91,16 +91,8 @@ def test_a_secret_does_not_reach_it(asked, box):
     box.remember("The build runs on Debian 12.")
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     request = Request("answer", "fast", "Answer.", f"the token is {token}", SCHEMA, {})
-    asyncio.run(AgentModel(CLIENTS[asked.name], str(box.data / "agent"), {}).complete(request))
+    asyncio.run(AgentModel(CLIENTS[asked.name], str(box.data / "agent"), {"fast": "m"}).complete(request))
     assert token not in asked.questions[0]["stdin"]
-
-
-def test_sessions_that_it_keeps_are_removed(box, monkeypatch):
-    """Where an agent cannot do without a session, that is removed by its own means."""
-    agent = prepared("opencode", box, monkeypatch)
-    box.remember("The build runs on Debian 12.")
-    box.drain()
-    assert ["session", "delete", "ses_1"] in [call["argv"] for call in agent.calls]
 
 
 @pytest.mark.parametrize("mode", [*SAYS, "killed"])
@@ -218,5 +210,4 @@ def test_an_answer_may_hold_what_other_programs_take_for_a_line_end():
     """U+2028 and its like stand in JSON as they are; each line feed ends an event."""
     said = "tabs\u2028and\x85spaces"
     event = f'{{"type":"item.completed","item":{{"type":"agent_message","text":"{said}"}}}}\n'
-    question = Question("", {}, "", "", "")
-    assert CLIENTS["codex"].read("banner\n" + event, question).text == said
+    assert CLIENTS["codex"].read("banner\n" + event).text == said
