@@ -1,7 +1,7 @@
 """The one careful HTTP client: every model and embedding provider calls through it.
 
 Nothing here logs, and no error text carries a key, a request or a reply: at
-most the endpoint without its query, the status, and the provider's error code.
+most the endpoint without its query, and the status.
 """
 
 import asyncio
@@ -12,8 +12,6 @@ import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from random import SystemRandom
 from ssl import SSLContext, create_default_context
@@ -54,18 +52,6 @@ CHECK = {
 DETAIL_CHARS = 2000
 _GZIP = 16 + zlib.MAX_WBITS
 
-# What providers call their errors. Nothing else is repeated: it might be a piece of a key or of a note.
-_CODES = frozenset(
-    """
-    api_error authentication_error billing_error content_filter content_policy_violation context_length_exceeded
-    credit_balance_too_low insufficient_quota
-    internal_error invalid_api_key invalid_argument invalid_organization invalid_request invalid_request_error
-    invalid_type invalid_value missing_required_parameter model_not_found model_not_supported not_found
-    not_found_error organization_not_found overloaded_error permission_denied permission_error rate_limit_error
-    rate_limit_exceeded request_too_large server_error string_above_max_length timeout_error unknown_parameter
-    unsupported_parameter unsupported_value
-    """.split()
-)
 _jitter = SystemRandom().uniform
 # Calls at once to a server of the local network: a model there may answer one after another.
 LOCAL_CALLS = 2
@@ -286,9 +272,8 @@ def _judge(request: httpx.Request, response: httpx.Response, content: bytes, rej
     if status in TRANSIENT or broken:
         wait = _seconds(response.headers.get("retry-after", ""))
         raise _TryAgainError(f"answered {status}", wait, status=status)
-    code = next((f" {code}" for code in (fault.get("code"), fault.get("type")) if _is_code(code)), "")
     hint = CHECK.get(status, "the endpoint")
-    raise Rejected(f"{_place(request)} answered {status}{code}: check {hint}", status, detail)
+    raise Rejected(f"{_place(request)} answered {status}: check {hint}", status, detail)
 
 
 def _fault(reply: JsonObject) -> JsonObject:
@@ -309,23 +294,10 @@ def _status(answered: int, fault: JsonObject) -> int:
     return inner if answered in range(200, 300) and isinstance(inner, int) and inner in range(400, 600) else answered
 
 
-def _is_code(value: object) -> bool:
-    return isinstance(value, str) and value in _CODES
-
-
 def _seconds(retry_after: str) -> float:
-    """Read Retry-After, seconds or a date, as seconds from now; 0 where it says nothing sensible."""
+    """Read Retry-After in seconds; 0 where it says nothing sensible, or a date."""
     try:
         seconds = float(retry_after)
     except ValueError:
-        seconds = _until(retry_after)
-    return max(seconds, 0.0) if math.isfinite(seconds) else 0.0
-
-
-def _until(date: str) -> float:
-    try:
-        moment = parsedate_to_datetime(date)
-    except (ValueError, OverflowError):
         return 0.0
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return (aware - datetime.now(UTC)).total_seconds()
+    return max(seconds, 0.0) if math.isfinite(seconds) else 0.0

@@ -72,7 +72,7 @@ REFUSAL = Act(content="refusal")
 
 
 def status(code: int, *, retry_after: str | float | None = None, body: bytes = b'{"error":{}}') -> Act:
-    """Answer `code`, asking to come back after `retry_after` (seconds or an HTTP date)."""
+    """Answer `code`, asking to come back after `retry_after` (seconds)."""
     return Act(code, {} if retry_after is None else {"retry-after": str(retry_after)}, body)
 
 

@@ -8,8 +8,6 @@ import sys
 import threading
 import time
 import tracemalloc
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 
 import pytest
 
@@ -183,14 +181,6 @@ def test_retry_after_in_seconds_is_honoured():
     assert time.monotonic() - started >= 0.3
 
 
-def test_retry_after_as_a_date_is_honoured():
-    """Retry-After may be an HTTP date: here one too far off, so the call gives up at once."""
-    date = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
-    text, calls = failure(ProviderUnavailable, status(503, retry_after=date))
-    assert calls == 1
-    assert "503" in text
-
-
 def test_too_long_a_retry_after_gives_up_at_once():
     """A server that asks for more than the longest pause is not waited for."""
     assert failure(ProviderUnavailable, status(429, retry_after=3600))[1] == 1
@@ -198,7 +188,7 @@ def test_too_long_a_retry_after_gives_up_at_once():
 
 @pytest.mark.parametrize("value", ["soon", "-5", "nan", "inf", "", "Wed, 21 Oct 2015 07:28:00 GMT"])
 def test_a_senseless_retry_after_is_ignored(value):
-    """A Retry-After that says nothing sensible, or a past date, falls back to the backoff."""
+    """A Retry-After that says nothing sensible, or a date, falls back to the backoff."""
     with ScriptedProvider(script=[status(503, retry_after=value)]) as provider:
         assert post(provider.url)["object"] == "list"
 
@@ -206,10 +196,10 @@ def test_a_senseless_retry_after_is_ignored(value):
 @pytest.mark.parametrize("code", [400, 401, 402, 403, 404, 405, 413, 422])
 def test_a_rejection_is_misconfigured_and_not_repeated(code):
     """A rejected request is ProviderMisconfigured at once, naming endpoint, status and what to check."""
-    body = json.dumps({"error": {"code": "model_not_found", "message": f"{KEY} {BODY}"}}).encode()
+    body = json.dumps({"error": {"code": KEY, "message": f"{KEY} {BODY}"}}).encode()
     text, calls = failure(ProviderMisconfigured, status(code, body=body))
     assert calls == 1
-    assert f"/v1/embeddings answered {code} model_not_found: check " in text
+    assert f"/v1/embeddings answered {code}: check " in text
     assert KEY not in text
     assert "private" not in text
     assert "\n" not in text
@@ -225,12 +215,6 @@ def test_a_rejection_carries_the_providers_words_for_deciding():
     assert caught.value.status == 400
     assert "unsupported: temperature" in caught.value.detail
     assert len(caught.value.detail) == 2000
-
-
-def test_only_words_pass_for_an_error_code():
-    """An error code that could be a key or a sentence is left out of the message."""
-    body = json.dumps({"error": {"code": KEY, "type": "two words"}}).encode()
-    assert "answered 401: check" in failure(ProviderMisconfigured, status(401, body=body))[0]
 
 
 def test_a_redirect_is_misconfigured_and_not_followed():
