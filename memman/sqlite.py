@@ -393,16 +393,6 @@ def _begin(db: apsw.Connection, *, checked: bool) -> None:
         raise apsw.IOError("it cannot be given a write-ahead log")
 
 
-def add_checksums(db: apsw.Connection) -> None:
-    """Give the pages of a file made without them checksums, where this machine can: it is written anew, once."""
-    if not checks_pages() or db.execute("PRAGMA application_id").get == CHECKED:
-        return
-    if db.reserve_bytes() != CHECKSUM_BYTES:
-        db.reserve_bytes(reserve=CHECKSUM_BYTES)
-        db.execute("VACUUM")
-    db.execute(f"PRAGMA application_id = {CHECKED}")
-
-
 def transcribe(copy: apsw.Connection, db: apsw.Connection) -> None:
     """Write what `db` holds into the empty database `copy`.
 

@@ -1,14 +1,12 @@
 """A store opened for writing: the connection, its transactions, its backups."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
-
-import apsw
 
 from memman.config.places import ensure_safe_folder, refuse_shared, store_path
 from memman.embed.base import Vectors
-from memman.sqlite import Transaction, TranslatedErrors, add_checksums, close, open_writer
+from memman.sqlite import Transaction, TranslatedErrors, close, open_writer
 from memman.store.sqlite import sessions
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate
@@ -56,8 +54,6 @@ class SqliteStore:
             with self.transaction():
                 sessions.bound(self.db)
             self.db.execute("PRAGMA optimize")
-            with suppress(apsw.FullError, apsw.BusyError):  # the next drain tries again
-                add_checksums(self.db)
 
     def close(self) -> None:
         """Truncate the log and close."""
