@@ -7,23 +7,16 @@ own tokens. Matrix, share and table were taught together: a question, which is a
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from memman.embed.base import Embedding, Vectors
 from memman.embed.bert import load
-from memman.embed.static import TABLE, StaticTable, pieces, words
+from memman.embed.static import TABLE, StaticTable
 from memman.judge.judge import FOLDER, MEMORY, Judge
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Fingerprint, Usage
 from memman.model.vocabulary import BUILTIN
 
 WEIGHTS = FOLDER + MEMORY
-# Words kept expanded, 1.5 kB each: 12 MB holds the working vocabulary of a large store.
-CACHED_WORDS = 8192
-# Texts kept embedded, 1.5 kB each: a memory's neighbours are embedded again when it comes in between them.
-CACHED_TEXTS = 4096
-
-Sums = npt.NDArray[np.int64]
 
 
 class BuiltinEmbedder:
@@ -35,22 +28,20 @@ class BuiltinEmbedder:
     def __init__(self, judge: Judge | None = None, path: str = TABLE) -> None:
         self._judge, self._table = judge or Judge(), StaticTable(path)
         self._weights: dict[str, Vectors] = {}
-        # All is let go at once when it has grown too large: keeping count of uses costs more than that.
-        self._words: dict[str, npt.NDArray[np.int32]] = {}
-        self._texts: dict[str, Vectors] = {}
         self.fingerprint = Fingerprint(BUILTIN, f"{self._table.model}-v{self._table.version}", self._table.dimension)
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """Embed `texts`: float32, shape (texts, dimension), each row of unit length or zero."""
-        known = {text: row for text in texts if (row := self._texts.get(text)) is not None}
-        if rest := [text for text in dict.fromkeys(texts) if text not in known]:
-            if len(self._texts) + len(rest) > CACHED_TEXTS:
-                self._texts.clear()
-            # Copies, so that a remembered row does not keep its whole batch alive.
-            new = {text: row.copy() for text, row in zip(rest, self._made(rest), strict=True)}
-            self._texts.update(new)
-            known |= new
-        return np.array([known[text] for text in texts], np.float32).reshape(len(texts), self.fingerprint.dimension)
+        distinct = [*dict.fromkeys(texts)]
+        made = np.array([self._table.vector(text) for text in distinct], np.float32).reshape(
+            -1, self.fingerprint.dimension
+        )
+        told = np.flatnonzero(made.any(axis=1))
+        if told.size:
+            means, weights = self._judge.means([distinct[n] for n in told.tolist()]), self._loaded()
+            made[told] = _units(_units(means @ weights["weight"].T + weights["bias"]) + weights["share"] * made[told])
+        places = {text: n for n, text in enumerate(distinct)}
+        return made[[places[text] for text in texts]]
 
     async def embed(self, texts: Sequence[str]) -> Embedding:
         """Embed `texts`, at no cost."""
@@ -59,14 +50,6 @@ class BuiltinEmbedder:
     async def close(self) -> None:
         """Close the table."""
         self._table.close()
-
-    def _made(self, texts: Sequence[str]) -> Vectors:
-        sums = np.array([_unit(self._sum(text)) for text in texts])
-        told = np.flatnonzero(sums.any(axis=1))
-        if told.size:
-            means, weights = self._judge.means([texts[n] for n in told.tolist()]), self._loaded()
-            sums[told] = _units(_units(means @ weights["weight"].T + weights["bias"]) + weights["share"] * sums[told])
-        return sums
 
     def _loaded(self) -> dict[str, Vectors]:
         if not self._weights:
@@ -80,31 +63,6 @@ class BuiltinEmbedder:
                     f"the built-in embedder cannot be loaded ({error}): install memman again"
                 ) from error
         return self._weights
-
-    def _sum(self, text: str) -> Sums:
-        """Exact sum of the words of `text`, in the table's integer unit."""
-        rows = []
-        for word in words(text):
-            known = self._words.get(word)
-            rows.append(self._expand(word) if known is None else known)
-        return np.add.reduce(rows, axis=0, dtype=np.int64) if rows else np.zeros(self.fingerprint.dimension, np.int64)
-
-    def _expand(self, word: str) -> npt.NDArray[np.int32]:
-        """Sum of the tokens of `word`; see `memman.embed.static` for the format."""
-        total = np.zeros(self.fingerprint.dimension, np.int32)
-        for scale, blob in pieces(word, self._table.find):
-            packed = np.frombuffer(blob, np.uint8)
-            total += scale * (2 * np.concatenate([packed & 15, packed >> 4]).astype(np.int32) - 15)
-        if len(self._words) >= CACHED_WORDS:
-            self._words.clear()
-        self._words[word] = total
-        return total
-
-
-def _unit(sums: Sums) -> Vectors:
-    whole = sums.astype(np.float64)
-    norm = float(whole @ whole) ** 0.5 or 1.0
-    return (whole / norm).astype(np.float32)
 
 
 def _units(rows: Vectors) -> Vectors:
