@@ -122,17 +122,16 @@ class Providers:
         return self._asked(llm(self.settings, self.http), self.ledger, turn)
 
     def _asked(self, model: "LLM", ledger: "Ledger", turn: asyncio.Lock | None) -> "LLM":
-        """Return a model within the budget, asked about several notes at once, and in a drain guarded.
+        """Return a model within the budget, and in a drain guarded.
 
-        Agents are asked one call at a time, in `turn`.
+        Agents are asked one call at a time, in `turn`, about several notes at once.
         """
-        from memman.llm.batch import MOST, Batched
+        from memman.llm.batch import Batched
         from memman.providers.guard import Guard
         from memman.providers.meter import MeteredLLM
 
-        most = int(self.settings["MEMMAN_LLM_BATCH"] or (MOST if turn else 1))
         asked: LLM = MeteredLLM(model, ledger, chosen.budget(self.settings), turn)
-        asked = Batched(asked, most) if most > 1 else asked
+        asked = Batched(asked) if turn else asked
         if self.queue is None:
             return asked
         last = bool(self.settings["MEMMAN_LLM_FALLBACK"])
