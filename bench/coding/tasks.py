@@ -15,7 +15,7 @@ from typing import Any
 OWN = Path(__file__).parent / "tasks.jsonl"
 # Of a policy in words: the share of them that has to stand before the model.
 HALF = 0.5
-_MARKED = re.compile(r"superseded|replaced by|stands behind|past its end|\bagainst [0-9a-f]")
+_MARKED = re.compile(r"superseded|replaced by|suspended by|past its end|\bagainst [0-9a-f]")
 _NEWER = re.compile(r"newer than ([0-9a-f]+)")
 _STOP = frozenset(
     """a all an and any are as at be by each for from if in is it its must never no not of on only or per than that the

@@ -110,7 +110,7 @@ def _ask_to_restore(part: str, to: str | None) -> None:
     store=False,
     asks=_ask_to_restore,
     shows=lambda done: lines(line for one in done for line in _told(one)),
-    bar=("restoring", "each store is whole, as it was or with all of the backup; the same command brings in the rest"),
+    bar=("restoring", "each store is unchanged or fully restored; run the same command again for the rest"),
 )
 @id_argument
 @click.option("--to", metavar="NAME", help="Make a new store of this name as it was at the backup; the others stay.")
@@ -183,7 +183,7 @@ _NAMED = 20
 
 
 def _ask_to_repair(place: Place, *, queue: bool) -> None:
-    confirm(f"Rebuild {'the queue' if queue else f'store {place.name!r}'} from what is still sound?")
+    confirm(f"Rebuild {'the queue' if queue else f'store {place.name!r}'} from its undamaged parts?")
 
 
 def repaired(done: "Repaired") -> Iterator[str]:
@@ -198,14 +198,14 @@ def repaired(done: "Repaired") -> Iterator[str]:
         there = f"{done.replaced} came from the last backup, {done.damaged - done.replaced} are lost"
         yield f"{counted(done.damaged, 'record')} of the log could not be read: {there}"
     if done.again:
-        yield f"the next drain learns {counted(len(done.again), 'memory')} again that no record tells of any more"
+        yield f"the next drain learns {counted(len(done.again), 'memory')} again, whose records are lost"
     if done.lost:
         more = " and others" if len(done.lost) > _NAMED else ""
         yield f"lost {len(done.lost)}: {', '.join(done.lost[:_NAMED])}{more}"
     if done.lost or done.damaged > done.replaced or not done.kept:
         yield "`memman backup list` shows the backups that may have the rest"
     if not queue:
-        yield "the text index, built-in vectors and edges were made anew; the next drains go over the edges once more"
+        yield "the text index, built-in vectors and edges were rebuilt; the next drains check the edges again"
 
 
 @verb(asks=_ask_to_repair, shows=lambda done: lines(repaired(done)))

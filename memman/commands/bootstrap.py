@@ -117,7 +117,7 @@ def read(
     if not found.commit:
         raise UsageError(f"the git repository {found.root} has no commit yet: there is no history to read")
     if why := ignored(place.data, found.root):
-        raise UsageError(f"nothing of this repository is to be remembered: {why}")
+        raise UsageError(f"this repository is excluded from memory: {why}")
     expected(place)
     settings = Settings.load(place.data, place.name)
     judge, checkout = Judge(), Checkout(found, commits, vouch)
@@ -170,7 +170,7 @@ def _told(found: Learned) -> Iterator[str]:
         yield from (f"          for example: {' '.join(said.split())[:160]}" for said in found.samples[name])
     yield from (f"left out, {why}: {count}" for why, count in found.left.items() if count)
     if found.records:
-        yield f"{found.records} are your own, or vouched for: agents are told of them where a prompt is about them"
+        yield f"{found.records} are on record (your own, or vouched for): agents see them at prompts that they fit"
     if found.held:
         yield f"{found.held} of these, or more, will be held back for review: they read as attacks"
     if found.model:

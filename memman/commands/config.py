@@ -38,7 +38,7 @@ def _print_change(done: dict[str, Any]) -> None:
     for name in done["keys"]:
         text(f"{done['did']} {name}" + (f" for store {done['store']!r}" if done["store"] else ""))
     for name in done.get("unset", ()):
-        text(f"unset {name}, which was for the provider before")
+        text(f"unset {name}, which belonged to the previous provider")
 
 
 @config.verb("set", shows=_print_change)

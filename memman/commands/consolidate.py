@@ -152,11 +152,11 @@ def together(place: Place, ids: Sequence[str]) -> Records:
         scopes = {catalogue.reader.scope_of([row]).get(row) for row in rows}
     away = next((one for one in records if one["status"] != "current"), None)
     if away:
-        raise UsageError(f"{short(away['uid'])} is {away['status']}: name memories that hold")
+        raise UsageError(f"{short(away['uid'])} is {away['status']}: give current memories")
     if kept := next((one for one in records if believed[one["id"]].protected), None):
-        raise UsageError(f"{short(kept['uid'])} is protected: `memman insights protect --undo` lets it go")
+        raise UsageError(f"{short(kept['uid'])} is protected: `memman insights protect --undo` ends that")
     if len(rows) < 2 or len(scopes) > 1:  # noqa: PLR2004 - two or more become one
-        raise UsageError("--text takes the place of two memories or more that hold in the same place: name their ids")
+        raise UsageError("--text replaces two or more memories of one scope: give their ids")
     return records
 
 
@@ -222,7 +222,7 @@ def consolidate(
     """
     if words is not None:
         if not words.strip():
-            raise UsageError("--text is empty: give the words that take the place of these memories")
+            raise UsageError("--text is empty: give the text that replaces these memories")
         return _in_words(place, ids, words.strip(), dry_run=dry_run)
     with bar("comparing", "nothing was changed") as progress:
         found = proposed(place, ids, progress)
@@ -239,5 +239,5 @@ def _in_words(place: Place, ids: Sequence[str], words: str, *, dry_run: bool) ->
     report = {"groups": groups, "dry_run": dry_run, "id": None, "merged": 0}
     if dry_run:
         return report
-    confirm("Put your words in their place?", listed=_lines(groups))
+    confirm("Replace them by your text?", listed=_lines(groups))
     return report | gathered(place, found, words)

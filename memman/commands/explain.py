@@ -82,7 +82,7 @@ def reasons(hit: dict[str, Any]) -> tuple[str, str]:
         f"place {words['place']} by words (share {words['share']:.2f})": words["place"],
         f"place {meaning['place']} by meaning (cosine {meaning['cosine'] or 0:.3f})": meaning["place"],
         f"found by {short(hit['stands_for'] or '')}, which it superseded": hit["stands_for"],
-        f"superseded, so it stands below {short(hit['behind'] or '')}": hit["behind"],
+        f"superseded, so it is listed below {short(hit['behind'] or '')}": hit["behind"],
         f"{via[0]} edge from {short(via[1] or '')}": hit["via"],
         f"reliability {hit['reliability'] or 0:.2f}": hit["reliability"] is not None,
         ", ".join(hit["labels"]): hit["labels"],

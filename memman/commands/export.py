@@ -70,7 +70,7 @@ def saved(place: Place, path: str) -> None:
             with open(path, encoding="utf-8") as file:
                 ours = exported.ours(file.readline())
             if not ours and os.path.getsize(path):
-                raise UsageError(f"{path} is there already and no export of memman: give another name")
+                raise UsageError(f"{path} already exists and is no export of memman: give another name")
         put_file(os.path.abspath(path), "".join(written(place)))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "another file is there, which is not text"
@@ -165,7 +165,7 @@ def _preview_lines(preview: Preview) -> Iterator[str]:
     if preview.held:
         yield f"  {preview.held} of these, or more, will be held back for review: they read as attacks"
     if preview.asks:
-        yield "  not trusted as your own words: with --mine they are"
+        yield "  not trusted as your own words (--mine trusts them)"
     yield from preview.nowhere
     yield from (f"left out, {name}: {count}" for name, count in preview.left.items() if count)
     yield from (f"not carried: {said}" for said in preview.lacks)
@@ -263,5 +263,5 @@ def _nowhere(items: Iterable[Item], here: Here) -> Iterator[str]:
             yield f"{said}: recalled only in a repository of that name: `memman scope name {name}` there gives it"
         elif not os.path.isdir(folder):
             why = "there is no folder" if known else "its folder is not known, perhaps"
-            mends = "`--scope personal` has them hold everywhere, `--scope repository` in the one around this folder"
+            mends = "`--scope personal` makes them hold everywhere, `--scope repository` in this repository"
             yield f"{said}: recalled nowhere, because {why} {folder}; {mends}"

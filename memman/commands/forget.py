@@ -50,7 +50,7 @@ def told(records: Records, otherwise: str = "not forgotten") -> None:
     table([line(_BECAME[one["status"]] if one["changed"] else otherwise, one) for one in records])
     for one in records:
         if one["changed"] and one["status"] == "superseded":
-            text(f"to have it hold again: memman insights reinstate {short(one['id'])}")
+            text(f"to restore it: memman insights reinstate {short(one['id'])}")
 
 
 def _shown(records: Records) -> None:
@@ -137,23 +137,23 @@ def _check_agent(
     if turn := next((row for row in waiting.values() if row["channel"] not in REMEMBERED), None):
         short = turn["uid"][-SHORT_ID:]
         raise ForPeople(
-            f"{short} waits to be read and cannot be brought back: only a person drops it, `memman forget {short}` in"
-            " their own terminal"
+            f"{short} is not read yet and could not be restored: only a person may drop it, with "
+            f"`memman forget {short}` in their own terminal"
         )
     known = catalogue.reader.statements(memories)
     kept = (one["uid"] for one in catalogue.memories(memories) if known[one["id"]].protected)
     if uid := next(kept, None):
         short = uid[:SHORT_ID]
         raise ForPeople(
-            f"{short} is protected: only a person forgets it, `memman forget {short}` in their own terminal"
+            f"{short} is protected: only a person may forget it, with `memman forget {short}` in their own terminal"
         )
     from memman.store.sqlite.undo import by_agents
 
     before = by_agents(catalogue.reader.db, place.session, now_ms() - _DAY_MS)
     if before + len(memories) + len(waiting) > FORGETS_A_SESSION:
         raise ForPeople(
-            f"an agent forgets at most {FORGETS_A_SESSION} memories a session: ask the user to run `memman forget` in"
-            " their own terminal"
+            f"an agent may forget at most {FORGETS_A_SESSION} memories a session: ask the user to run "
+            "`memman forget` in their own terminal"
         )
 
 
@@ -170,7 +170,7 @@ def restore(place: Place, parts: Sequence[str]) -> Records:
         rejected = catalogue.reader.rejected(one["text"] for one in named)
     if one := next((one for one in named if one["text"] in rejected), None):
         raise ForPeople(
-            f"{one['uid'][:SHORT_ID]} was rejected by a person: only they bring it back, with"
+            f"{one['uid'][:SHORT_ID]} was rejected by a person: only a person can restore it, with"
             f" `memman forget --undo {one['uid'][:SHORT_ID]}` in their own terminal"
         )
     now = now_ms()

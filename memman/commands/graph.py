@@ -233,7 +233,7 @@ def _print_rebuilt(done: dict[str, Any]) -> None:
 
 @graph.verb(
     shows=_print_rebuilt,
-    bar=("relinking", "what is done stays; drains go on with the edges of the rest"),
+    bar=("relinking", "finished edges are kept; drains continue with the rest"),
 )
 def rebuild(place: Place, *, progress: Progress = unseen) -> dict[str, Any]:
     """Recompute all edges but causal and newer ones; those added by hand are kept."""
@@ -329,7 +329,7 @@ def reason(place: Place, question: tuple[str, ...], *, limit: int = 1) -> Record
     """
     query = " ".join(question).strip()
     if not query:
-        raise UsageError("say what is to be explained: a few words")
+        raise UsageError("there is no question: give a few words")
     filters = Filters(here=standing())
     hits = [hit for hit in found(place.data, place.name, query, filters, LIMIT, None) if not hit.pending]
     rivals = [(hit.via[1], hit.id) for hit in hits if hit.via and hit.via[0] == NEWER]

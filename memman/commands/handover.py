@@ -26,7 +26,7 @@ from memman.transcripts import events
 
 # Words of a hand-over at most, lines of each of its lists, characters of a line, bytes read of a transcript's end.
 WORDS, _LINES, _LONGEST, _END = 1_200, 8, 300, 4_194_304
-_NOTHING = "no other session has left anything here in the last 7 days, or another has taken it up"
+_NOTHING = "there is no hand-over here: no other session stopped here in the last 7 days, or it was accepted"
 # Milliseconds that a file system may round the time of a change by.
 _ROUNDED = 2_000
 _QUESTION = re.compile(r"[^.!?\n]+\?(?=\s|$)")

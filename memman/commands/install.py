@@ -212,7 +212,7 @@ class Work:
                 admit(name, value)
                 self.say(f"settings: {name}={shown(name, value)}")
         for name in outdated(Settings.load(self.data), settings):
-            self.say(f"settings: unset {name}, which was for the provider before")
+            self.say(f"settings: unset {name}, which belonged to the previous provider")
         for target in targets:
             with self.trying():
                 steps = [plan(manifest, file) for file in target.files(wiring)]
@@ -309,7 +309,7 @@ def offered(data: str, shell: Mapping[str, str]) -> dict[str, str]:
         if os.environ.get(variable) and not spoken_for:
             found[variable] = f"from the next drain on, notes and memories are sent to {vendor}"
     if found or said & {_PROVIDER, _KEY, _ENDPOINT, "MEMMAN_EMBED_PROVIDER"}:
-        found |= dict.fromkeys(shell_only(settings).values(), "drains reach the provider by it")
+        found |= dict.fromkeys(shell_only(settings).values(), "drains use it to reach the provider")
     return found
 
 

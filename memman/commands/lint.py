@@ -152,7 +152,7 @@ def _junk(look: _Look) -> Iterator[_Found]:
         for row in batch:
             ((worth, kind),) = judge.lines([texts[row]])
             if worth < JUNK and kind != _DECISION:
-                yield row, 0, f"says nothing that lasts: worth {worth:.2f} of 1"
+                yield row, 0, f"nothing worth keeping: rated {worth:.2f} of 1"
 
 
 def _duplicates(look: _Look) -> Iterator[_Found]:
@@ -191,7 +191,7 @@ def _texts(look: _Look) -> dict[int, str]:
 def _vague(look: _Look) -> Iterator[_Found]:
     for row, said in _texts(look).items():
         if leans(said):
-            yield row, 0, f"begins with {said.split()[0]!r}, which says nothing by itself"
+            yield row, 0, f"begins with {said.split()[0]!r}, without saying what that is"
         elif said.isascii() and len(stems(said)) < _FEWEST:
             yield row, 0, "too few words to be found by"
 
@@ -327,8 +327,8 @@ def _alike(one: str, other: str) -> bool:
 
 def _print_doubts(doubts: dict[str, Any]) -> None:
     told = {
-        "asked": 'asked and never answered: memman remember "…" answers',
-        "weak": "held weakly, for only an agent has said so: memman review approve ID, or reject ID",
+        "asked": 'never answered: memman remember "…" answers',
+        "weak": "unconfirmed, only an agent has said so: memman review approve ID, or reject ID",
         "against": "said otherwise: memman review approve ID, if the second holds, or reject ID",
     }
     for kind, head in told.items():
@@ -346,7 +346,7 @@ def _print_doubts(doubts: dict[str, Any]) -> None:
         if left := doubts["left"][kind]:
             text(f"  and {left} more: --limit lists more")
     if not any(doubts[kind] for kind in told):
-        text("nothing: no question is open, and nothing is held weakly or said otherwise")
+        text("nothing: no open question, nothing unconfirmed or contradicted")
 
 
 @verb(shows=_print_doubts)

@@ -211,7 +211,7 @@ def _reasons(
     if evidence and (reported := [at for kind, _, at in evidence if kind in AGAINST and at > borne_out]):
         yield reported[0], "reported wrong or stale"
     if old <= now:
-        yield old, f"{age(borne_out, now)} old, and nothing has borne it out since"
+        yield old, f"{age(borne_out, now)} old, and not confirmed since"
 
 
 def by_day(

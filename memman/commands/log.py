@@ -185,7 +185,7 @@ _WRITTEN: dict[str, Callable[[Any], str]] = {
 }
 
 
-@log.verb(shows=lambda records: lines(map(_worker_line, records)), counts=len, none="no drain wrote a line")
+@log.verb(shows=lambda records: lines(map(_worker_line, records)), counts=len, none="no drain has written to the log")
 @since_option
 def worker(place: Place, *, since: str | None = None, limit: int = 20) -> Records:
     """Show what drains did, newest last."""
@@ -334,7 +334,7 @@ def left(place: Place, part: str) -> dict[str, Any]:
         db = catalogue.reader.db
         if part == LAST:
             if not (last := last_session(db, standing(), place.session, newest=catalogue.reader.last())):
-                raise UnknownId("no session has left anything here yet")
+                raise UnknownId("no session has stored anything here yet")
             part = last[1]
         one = known[one_of(known, part, "session")]
         ids, told = (find(db, one["session"]) for find in (sql.made, sql.shown))

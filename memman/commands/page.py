@@ -73,7 +73,7 @@ def _filed(place: Place, path: str) -> int:
         raise UsageError("a page is written to a file: give its name, like page.html")
     try:
         if os.path.lexists(path) and not ours(path):
-            raise UsageError(f"{path} is there already and no page of memman: give another name")
+            raise UsageError(f"{path} already exists and is no page of memman: give another name")
         put_file(os.path.abspath(path), written(place).encode(errors="replace").decode())
     except OSError as error:
         raise CannotWrite(f"{path} cannot be written: {error.strerror}") from None

@@ -96,7 +96,7 @@ def uids(
             found += saying(db, query)
             found += those_saying(((row["uid"], row["text"]) for row in waiting), query)
     if not found:
-        raise UnknownId("nothing in this store is meant by that")
+        raise UnknownId("nothing in this store matches that")
     return list(dict.fromkeys(found))
 
 
@@ -150,4 +150,4 @@ def _told(place: Place, receipt: "Receipt", *, heard: bool) -> Iterator[str]:
         says = "`memman sync --status` says which have yet to"
         yield f"machines that share {shared} delete it at their next round; {says}"
     if not heard:
-        yield "the server is out of reach and has it still: the next drain that reaches it purges it there"
+        yield "the server cannot be reached and still has it: the next drain that reaches it purges it there"

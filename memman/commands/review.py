@@ -233,7 +233,7 @@ class _Desk:
             return "forgotten"
         if kind == MAYBE and self._for_a_while(memory, other):
             self._bear_out(other)
-            return f"stands behind {self._uid(other)[:8]} until that ends"
+            return f"suspended by {self._uid(other)[:8]} until that ends"
         if other and self._current(memory):
             row = self.store.reader.rows([other])[other]
             if not self.unit.supersede(memory, other, self.now, row.valid_from, "approved on review"):
@@ -322,13 +322,13 @@ def _editable(place: Place, part: str, text: str) -> Waiting:
     if len(rows) != 1 or rows[0] not in waits:
         raise UsageError(f"{part} does not wait for review: `memman replace {part}` changes a memory")
     if not text.strip():
-        raise UsageError("say with --text what holds instead")
+        raise UsageError("give the text that holds instead with --text")
     return waits[rows[0]]
 
 
 def _asks_edit(place: Place, id_: str, text: str) -> None:
     _editable(place, id_, text)
-    _ask(place, (id_,), "Put your text in its place?")
+    _ask(place, (id_,), "Replace it by your text?")
 
 
 @review.verb(asks=_asks_edit, shows=say)

@@ -55,7 +55,7 @@ def scope() -> None:
 def _listed(rows: Records) -> None:
     table([("*" * row["here"], row["scope"], counted(row["memories"], "memory"), row["repository"]) for row in rows])
     if joined := sorted({row["repository"] for row in rows if row["joined"]}):
-        text(f"joined with this folder: {', '.join(joined)}; `memman scope join --undo` parts them")
+        text(f"joined with this folder: {', '.join(joined)}; `memman scope join --undo` ends that")
 
 
 @scope.verb("list", shows=_listed)
@@ -150,14 +150,14 @@ def _named(report: dict[str, Any]) -> None:
         text(f"{folder} has no name")
     held = [counted(report[kind], one) for kind, one in (("memories", "memory"), ("rules", "rule")) if report[kind]]
     if not held:
-        text("nothing was remembered here before that would have to be moved")
+        text("there was nothing here to move")
     elif report["id"]:
         back = f"memman undo {short(report['id'], note=True)}"
         former = f"memman scope name {shlex.quote(report['before']) if report['before'] else '--unset'}"
         text(f"moved: {' and '.join(held)}; to take that back: {back} and {former}")
     else:
         again = f"memman scope name {shlex.quote(said) if said else '--unset'} --move"
-        text(f"still of the former name: {' and '.join(held)}; `{again}` moves them")
+        text(f"still under the former name: {' and '.join(held)}; `{again}` moves them")
 
 
 @scope.verb(shows=_named)

@@ -154,7 +154,7 @@ def _model(llm: dict[str, str]) -> str:
 def _trouble(trouble: dict[str, Any]) -> str:
     since, until = when(trouble["since"]), when(trouble["until"])
     return (
-        f"{trouble['why']}; since {since} another decides instead, next try {until}; `memman doctor` says what mends it"
+        f"{trouble['why']}; since {since} another decides instead, next try {until}; `memman doctor` says how to fix it"
     )
 
 

@@ -41,7 +41,7 @@ def _row(row: dict[str, Any]) -> tuple[str, ...]:
     return mark, row["name"], held, waiting, size(row["bytes"]), "active" if row["active"] else ""
 
 
-@store.verb("list", shows=lambda rows: table(map(_row, rows), 300), none="no stores yet: the first note makes one")
+@store.verb("list", shows=lambda rows: table(map(_row, rows), 300), none="no stores yet: the first note creates one")
 def listed(place: Place) -> list[dict[str, Any]]:
     """List the stores; * marks the one used here."""
     with closing(QueueView(place.data)) as queue:

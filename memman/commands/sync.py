@@ -38,7 +38,7 @@ def begin(place: Place, path: str, line: str = "") -> bool:
         raise UsageError(f"store {place.name!r} is on a server already, with which every machine can connect")
     path, data = os.path.realpath(absolute(path)), os.path.realpath(place.data)
     if os.path.commonpath((path, data)) in {path, data}:
-        raise UsageError(f"{path} and the data folder lie in one another: give a folder of its own")
+        raise UsageError(f"{path} and the data folder contain one another: give another folder")
     known = Key.load(place.data)
     key = Key(line) if line else known or Key.made()
     if line and known and known.line != key.line and synced.names(place.data):
@@ -144,7 +144,7 @@ def sync(place: Place, *, folder: str | None, key: str | None, look: bool, off: 
     if look:
         return Told(status(place), _print_status)
     if off:
-        says = "the store is synced no more" if end(place) else "the store was not synced"
+        says = "the store is no longer synced" if end(place) else "the store was not synced"
         return Told({"said": says}, lambda done: text(done["said"]))
     new = folder and begin(place, folder, _read_key() if key else "")
     if new:
@@ -169,9 +169,11 @@ def _report(done: Done) -> None:
 
 
 def _left(record: dict[str, Any]) -> None:
-    lines(f"host {host} has yet to take out of the folder what was purged" for host in record.get("lagging", ()))
+    lines(
+        f"host {host} still has purged text in the folder, until its next round" for host in record.get("lagging", ())
+    )
     if lost := record.get("lost"):
-        text(f"lost, since nobody has them: {counted(lost, 'record')} of this store")
+        text(f"lost on every machine: {counted(lost, 'record')} of this store")
 
 
 def _print_status(record: dict[str, Any]) -> None:
@@ -187,7 +189,7 @@ def _print_status(record: dict[str, Any]) -> None:
     }
     pairs({name: value for name, value in said.items() if value})
     _left(record)
-    lines(f"in the way: {trouble}" for trouble in record.get("troubles", ()))
+    lines(f"problem: {trouble}" for trouble in record.get("troubles", ()))
 
 
 def _unwritten(record: dict[str, Any]) -> str:

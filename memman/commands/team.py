@@ -65,8 +65,8 @@ def read_address(said: str | None) -> str:
 
 
 @team.verb(
-    shows=lambda done: text(f"store {done['name']!r} is connected: {counted(done['records'], 'record')} came here"),
-    bar=("connecting", "the same command goes on"),
+    shows=lambda done: text(f"store {done['name']!r} is connected: {counted(done['records'], 'record')} fetched"),
+    bar=("connecting", "run the same command again to continue"),
 )
 @click.argument("name")
 @dsn_option
@@ -426,7 +426,7 @@ def migrate(place: Place, to: str, dsn: str | None, *, remove: bool) -> dict[str
         where = read_address(dsn)
     if remove:
         confirm("Delete on the server, for everybody?", name)
-    with bar(f"moving {name!r}", "what is done is kept; run the same command again to go on") as progress:
+    with bar(f"moving {name!r}", "what is done is kept; run the same command again to continue") as progress:
         moved = (
             to_server(data, name, where, progress)
             if to == "postgres"

@@ -59,7 +59,7 @@ def undo(place: Place, *, dry_run: bool = False, **meant: str | None) -> Told:
         return Told(listed(place), _print_undos)
     since = moment(said["since"], "since") if "since" in said else None
     if since is not None and since > now_ms():
-        raise UsageError(f"--since {said['since']} is still to come: nothing was stored since then")
+        raise UsageError(f"--since {said['since']} is in the future: nothing was stored since then")
     asked = Asked(said.get("id", ""), said.get("session", ""), said.get("drain", ""), since)
     report = preview(place, asked)
     if not dry_run and report["changed"]:

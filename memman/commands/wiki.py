@@ -86,11 +86,9 @@ def _named(name: str, topics: list[Topic]) -> Topic:
 def _built(done: dict[str, Any]) -> None:
     text(f"{counted(len(done['written']), 'file')} written, {len(done['removed'])} removed")
     for name in done["edited"]:
-        text(f"edited, and left as it is: {name}")
+        text(f"edited, so not overwritten: {name}")
     if done["edited"]:
-        text(
-            f"`memman import {done['folder']}` takes in what was edited, but headings and code: take these out yourself"
-        )
+        text(f"`memman import {done['folder']}` imports the edits, except headings and code: remove these yourself")
 
 
 @wiki.verb(shows=_built)

@@ -52,7 +52,7 @@ def model(context: Context) -> Iterator[Finding]:
     yield from map(fail, unpriced(settings).values())
     if any(record["endpoint"].startswith("https://") for record in used.values()):
         for name, variable in shell_only(settings).items():
-            says = f"{variable} is set in this shell, but drains that others start do not know of it"
+            says = f"{variable} is set in this shell, but drains that the scheduler starts do not see it"
             yield warn(says, f'memman config set {name} "${variable}"')
 
 

@@ -39,7 +39,7 @@ def _synced(data: str, name: str) -> Iterator[Finding]:
     again = shell("memman", "sync", "--store", name)
     amiss = [warn(f"store {name}: {trouble}", again) for trouble in last.get("troubles") or gone]
     for host in last.get("lagging", ()):
-        says = f"store {name}: host {host} has yet to take out of the folder what was purged"
+        says = f"store {name}: host {host} still has purged text in the folder, until its next round"
         amiss.append(warn(says, hint="run `memman sync` on that machine"))
     return sound(amiss, f"store {name} is synced by {folder}" + ("" if last else "; no round was made yet"))
 

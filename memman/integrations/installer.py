@@ -282,16 +282,16 @@ def plan_undo(manifest: InstallRecord, entry: Entry) -> Undo:
     if entry.form == LAID:
         if _named(decoded(before) or "") - {launcher_path(manifest.data)}:
             return Undo(entry.path, before, before, said="it works for another memman now")
-        said = "it was changed since it was laid down; that version is kept among the backups" if recorded else ""
+        said = "it was changed since it was installed; that version is kept among the backups" if recorded else ""
         return Undo(entry.path, before, original, saved=before, said=said)
     try:
         first = (decoded(original) or "") if sound else None
         left = encoded(_take(entry.form, decoded(before) or "", first, launcher_path(manifest.data)))
     except CannotEdit as error:
-        why = "the file was not changed, take memman's entries out by hand"
+        why = "the file was not changed, remove memman's entries by hand"
         raise BadConfig(f"{entry.path}: {error}; {why}") from error
     kept = f"; the original is in {entry.backup}" if entry.backup else ""
-    return Undo(entry.path, before, left, said=f"changed since: only memman's entries are taken out{kept}")
+    return Undo(entry.path, before, left, said=f"changed since: only memman's entries are removed{kept}")
 
 
 def _without_gone(form: str, held: bytes | None) -> bytes | None:

@@ -217,7 +217,7 @@ def allow(text: str, root: str) -> str:
     if root in roots(text):
         return text
     if _SANDBOX in read_toml(text):
-        raise CannotEdit(f"[{_SANDBOX}] stands there already: add {root} to its {_ROOTS} by hand")
+        raise CannotEdit(f"[{_SANDBOX}] is there already: add {root} to its {_ROOTS} by hand")
     return _added(text, _SANDBOX, {_ROOTS: [root]})
 
 
@@ -268,7 +268,7 @@ def _cut(text: str, ours: re.Pattern[str], left: dict[str, Any]) -> str:
             kept = kept.removesuffix("\n").removesuffix("\r")
         kept += _comments(part)
     if read_toml(kept) != left:
-        raise CannotEdit("memman's table is not written on its own, or was changed: take it out by hand")
+        raise CannotEdit("memman's table is not written on its own, or was changed: remove it by hand")
     return kept
 
 

@@ -100,7 +100,7 @@ def replaced(uid: str, until: int | None = None) -> str:
     """Write what a memory is maybe replaced by, or what holds in its place until a moment, in Unix milliseconds."""
     if until is None:
         return f"maybe replaced by {uid[:SHORT_ID]}"
-    return f"stands behind {uid[:SHORT_ID]} until {strftime('%Y-%m-%d %H:%M', localtime(until / 1000))}"
+    return f"suspended by {uid[:SHORT_ID]} until {strftime('%Y-%m-%d %H:%M', localtime(until / 1000))}"
 
 
 def answering(statement: str, question: str) -> str:

@@ -33,7 +33,7 @@ def keep(place: Place, values: Values) -> Done:
     gone = next((old for old in against if described(place, [old])[0]["status"] == "superseded"), "")
     if not gone:
         return Done(says)
-    return _undone_by("reinstate", f"{says}, and takes the place of {gone[:SHORT_ID]}", gone)
+    return _undone_by("reinstate", f"{says}, and replaces {gone[:SHORT_ID]}", gone)
 
 
 def _changing(
@@ -75,7 +75,7 @@ def take_back(place: Place, values: Values) -> Done:
     """Take back what a correction did, or what waits of it."""
     report = undo.taken_back(place, undo.Asked(id=_one(values, "id")))
     again = report["id"]
-    return Done("Taken back: what stood before holds again.", "undo", {"id": again}, f"memman undo {again[-SHORT_ID:]}")
+    return Done("Undone: what held before holds again.", "undo", {"id": again}, f"memman undo {again[-SHORT_ID:]}")
 
 
 def approve(place: Place, values: Values) -> Done:

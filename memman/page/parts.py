@@ -125,7 +125,7 @@ def correction(one: Mapping[str, Any]) -> Html:
         for name, said in _values(one["uid"], memory_path(one["uid"]), {})
     ]
     text = el("textarea", one["text"], name="text", rows=3, aria_label="What holds instead", required=True)
-    form = el("form", hidden, text, el("button", "Put this in its place"), method="post", action="/act/correct")
+    form = el("form", hidden, text, el("button", "Replace it by this"), method="post", action="/act/correct")
     return el("details", el("summary", "Correct it"), form, class_="correct")
 
 

@@ -92,7 +92,7 @@ def today(place: Place, query: Values) -> View:
             el("b", "Wrong"),
             " forgets it. ",
             el("b", "Everywhere"),
-            f" has it hold in all repositories.{only}",
+            f" makes it hold in all repositories.{only}",
             class_="lead",
         ),
         el("nav", spans, class_="spans", aria_label="How far back"),

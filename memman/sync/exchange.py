@@ -225,7 +225,7 @@ class Reading:
                     found.seen.setdefault(found.records[-1].memory, header.seen.get(self.host, 0))
                     at = n
             except Malformed as error:
-                return f"{error}; nothing after it was taken in"
+                return f"{error}; later ones were not read"
         return trouble if trouble and any(name.last > at for name in self.folder.segments[host]) else ""
 
     def _found_again(self, host: str, gone: set[int]) -> Iterator[Record]:

@@ -51,7 +51,9 @@ class Key:
         try:
             self._identity = self._age.x25519.Identity.from_str(self.line)
         except self._age.IdentityError as error:
-            raise BadConfig(f"this is no key: one begins with {_SCHEME} and is shown by `memman sync --key`") from error
+            raise BadConfig(
+                f"this is not a key: a key begins with {_SCHEME} and is shown by `memman sync --key`"
+            ) from error
         # What keyed digests are made with.
         self.secret = sha256(self.line.encode()).digest()
 

@@ -143,7 +143,7 @@ def _named(store: SqliteStore, name: str, folder: Folder, key: Key, done: Done) 
     if agreed is not None:
         done.troubles.append(
             f"another machine writes as host {former}, or this store was restored from a backup:"
-            " it goes on under a host id of its own"
+            " it continues under a new host id"
         )
 
 

@@ -25,12 +25,12 @@ _LEFT = (
     (
         "observations",
         "facts LIKE '[%\"%]' AND coalesce(narrative, text, '') <> ''",
-        "narratives ({}): the facts of the same observations come in",
+        "narratives ({}): their facts are imported instead",
     ),
     (
         "session_summaries",
         "coalesce(nullif(request, ''), nullif(investigated, ''), nullif(next_steps, '')) IS NOT NULL",
-        "of summaries ({}) what was asked, was looked at and comes next",
+        "of summaries ({}): requests, investigations and next steps",
     ),
     ("directives", "status <> 'active'", "directives that are not in force ({})"),
     ("pending_messages", "true", "messages that claude-mem has not worked through ({})"),

@@ -16,7 +16,7 @@ _LEFT = (
     (("categories", "metadata"), "categories and metadata ({})"),
     (("expiration_date", "immutable"), "expiration dates and locks ({})"),
 )
-_LACKS = ("ids but to know a memory again, hashes and scores",)
+_LACKS = ("hashes, scores, and ids, except to recognise a memory",)
 
 
 def _fits(path: str) -> bool:

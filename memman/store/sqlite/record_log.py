@@ -178,7 +178,7 @@ def sound(db: apsw.Connection, host: str, after: int, limit: int) -> Iterator[Re
     for *said, total in db.execute(f"{sql} ORDER BY r.n LIMIT ?", (host, after, limit)):
         one = Record(*said)
         if one.body and one.sum != total:
-            raise DamagedFile(f"record {one.n} of host {host} is damaged: `memman repair` mends the store")
+            raise DamagedFile(f"record {one.n} of host {host} is damaged: `memman repair` rebuilds the store")
         yield one
 
 

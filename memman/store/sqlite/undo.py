@@ -19,7 +19,7 @@ from memman.store.records import Parts, Record, state_of
 from memman.store.sqlite import index, record_log
 from memman.store.sqlite.unit import TOLD, SqliteUnit
 
-INHERITED, CHANGED = "is still superseded, by what came after it", "was changed since"
+INHERITED, CHANGED = "is still superseded by later memories", "was changed since"
 # What a note is that nothing stored is left of, or ever came.
 _GONE = "('purged', 'undone')"
 # Verbs without a note that a session, or a time, is undone by.

@@ -44,7 +44,7 @@ _MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
 TOLD = ("status", "superseded_by", "valid_to")
 # The cell that a memory's vector belongs to.
 _HOME = "(SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory)"
-_BORNE_OUT = "what contradicts it was borne out"
+_BORNE_OUT = "its contradiction was confirmed"
 
 
 class SqliteUnit:

@@ -251,7 +251,7 @@ def test_bad_input_is_one_clear_line(box, project, tmp_path):
         assert says in done.stderr
     (project.root / ".memmanignore").write_text("*\n")
     project.commit("Begin")
-    assert "nothing of this repository is to be remembered" in box.memman("bootstrap", str(project.root)).stderr
+    assert "this repository is excluded from memory" in box.memman("bootstrap", str(project.root)).stderr
 
 
 def test_nothing_new_is_said_in_plain_words(box, project):

@@ -133,7 +133,7 @@ def test_the_last_session_here_is_shown_with_what_it_replaced_and_what_may_be_do
         assert f"memman {verb} ID" in shown
     del box.environ["MEMMAN_SESSION"]
     assert TEXT in box.memman("log", "--session", "last", cwd=shop).stdout
-    assert "no session has left anything here" in box.memman("log", "--session", "last", cwd=home).stderr
+    assert "no session has stored anything here" in box.memman("log", "--session", "last", cwd=home).stderr
     assert "in shop" in box.memman("log").stdout
 
 

@@ -121,7 +121,7 @@ def test_what_is_restored_and_was_replaced_is_told_to_be_superseded(kept):
     new = short(kept, "The heron is the mascot of the other team.")
     for one in (old, new):
         kept.memman("forget", one)
-    again = f"to have it hold again: memman insights reinstate {old}\n"
+    again = f"to restore it: memman insights reinstate {old}\n"
     assert kept.memman("forget", "--undo", old).stdout == f"superseded again  {old}  {HERON}\n{again}"
     kept.memman("forget", old)
     assert kept.memman("insights", "restore", old).stdout == f"superseded again  {old}  {HERON}\n{again}"

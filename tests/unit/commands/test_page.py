@@ -159,7 +159,7 @@ def test_what_is_corrected_there_holds_after_a_drain(box):
     holds = "SELECT text FROM memory WHERE status = 'current' AND text LIKE '%billing to%'"
 
     def work(browser):
-        assert "put this in its place" in browser.open(f"/memory?id={uid}")[0].lower()
+        assert "replace it by this" in browser.open(f"/memory?id={uid}")[0].lower()
         assert "is not an id" in browser.press("correct", id="??", text="x")
         assert "say text" in browser.press("correct", id=uid, text=" \n")
         shown = browser.press("correct", id=uid, text="We deploy billing to Render by hand.")

@@ -176,9 +176,7 @@ def test_what_was_replaced_again_stays_replaced(box):
     box.drain()
     heir = "SELECT n.text FROM memory m JOIN memory n ON n.id = m.superseded_by WHERE m.text = ?"
     report = undone(box, note)
-    assert [(one["text"], one["why"]) for one in report["left"]] == [
-        (OLD, "is still superseded, by what came after it")
-    ]
+    assert [(one["text"], one["why"]) for one in report["left"]] == [(OLD, "is still superseded by later memories")]
     assert statuses(box) == {OLD: "superseded", NEW: "forgotten", newest: "current"}
     assert box.store(heir, OLD) == [newest]
     undone(box, report["id"])
@@ -321,4 +319,4 @@ def test_a_time_to_come_undoes_nothing(box):
     """It is said so in one line."""
     done = box.memman("undo", "--since", "2199-01-01", "--dry-run")
     assert done.returncode == 2
-    assert "still to come" in done.stdout + done.stderr
+    assert "in the future" in done.stdout + done.stderr

@@ -133,7 +133,7 @@ def test_another_model_provider_takes_no_settings_of_the_one_before(box):
     before = {"LLM_PROVIDER": "openai", "LLM_ENDPOINT": "http://localhost:9/v1", "LLM_API_KEY": "key-of-the-test"}
     box.configure(**before, LLM_MODEL_FAST="qwen3:8b", LLM_MODEL_SLOW="qwen3:8b")
     done = box.memman("config", "set", "LLM_PROVIDER", "claude-code", "LLM_MODEL_FAST", "sonnet")
-    assert "unset MEMMAN_LLM_ENDPOINT, which was for the provider before" in done.stdout
+    assert "unset MEMMAN_LLM_ENDPOINT, which belonged to the previous provider" in done.stdout
     assert (box.data / "env").read_text().split() == [
         "MEMMAN_LLM_PROVIDER=claude-code",
         "MEMMAN_LLM_API_KEY=key-of-the-test",
@@ -164,14 +164,14 @@ def test_a_key_is_never_sent_to_another_host(box, before, command, kept):
     done = box.memman("config", *command.split())
     assert done.returncode == 0, done.stderr
     assert (f"{KEY}=" in (box.data / "env").read_text()) is kept
-    assert (f"unset {KEY}, which was for the provider before" in done.stdout) is not kept
+    assert (f"unset {KEY}, which belonged to the previous provider" in done.stdout) is not kept
 
 
 def test_install_drops_what_was_for_the_provider_before(box):
     """An agent as the model is not called by another provider's model; the plan says what is unset."""
     box.configure(LLM_PROVIDER="anthropic", LLM_API_KEY="key-of-the-test", LLM_MODEL_FAST="claude-x")
     planned = box.memman("install", "--no-wizard", "--agent-model", "claude-code", "--dry-run").stdout
-    assert "settings: unset MEMMAN_LLM_MODEL_FAST, which was for the provider before" in planned
+    assert "settings: unset MEMMAN_LLM_MODEL_FAST, which belonged to the previous provider" in planned
     assert box.memman("install", "--no-wizard", "--agent-model", "claude-code").returncode == 0
     assert "claude-x" not in (box.data / "env").read_text()
 

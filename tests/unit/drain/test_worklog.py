@@ -255,7 +255,7 @@ def test_the_verb_shows_the_log(box):
     assert len(printed) == 3
     assert f"note done {uid[-8:]}  store=default" in printed[1]
     assert len(box.memman("log", "worker", "--limit", "1").stdout.splitlines()) == 1
-    assert box.memman("log", "worker", "--since", "2100-01-01").stdout == "no drain wrote a line\n"
+    assert box.memman("log", "worker", "--since", "2100-01-01").stdout == "no drain has written to the log\n"
     assert box.memman("log", "worker", "--since", "soon").returncode == 2
 
 

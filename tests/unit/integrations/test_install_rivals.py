@@ -68,7 +68,7 @@ def test_of_mixed_hooks_only_its_own_go(home, run):
     held = json.loads(path.read_text())
     held["hooks"]["Stop"].append(of_a)
     path.write_text(json.dumps(held))
-    assert "only memman's entries are taken out" in run("A", "uninstall")
+    assert "only memman's entries are removed" in run("A", "uninstall")
     left = path.read_text()
     assert "/A/bin/memman" not in left
     assert left.count("/B/bin/memman hook") == 7

@@ -67,11 +67,11 @@ def test_what_ends_supersedes_nothing_that_does_not(pair):
     assert first.startswith(new[:8])
     assert first.endswith(f"user: {BRUNO}")
     assert second.startswith(old[:8])
-    assert f"user, stands behind {new[:8]} until {day}" in second
+    assert f"user, suspended by {new[:8]} until {day}" in second
     assert [(hit["maybe_replaced_by"], hit["until"] is None) for hit in hits(box)] == [(None, True), (new, False)]
     said = reminded(box, "s1")
     assert said.index(BRUNO) < said.index(ANNIKA)
-    assert "stands behind" in said
+    assert "suspended by" in said
 
 
 def test_after_the_end_the_other_one_stands_by_itself(pair):
@@ -83,7 +83,7 @@ def test_after_the_end_the_other_one_stands_by_itself(pair):
     assert "past its end 1d ago" in second
     said = reminded(box, "s2")
     assert ANNIKA in said
-    assert "stands behind" not in said
+    assert "suspended by" not in said
     assert BRUNO not in said
 
 
@@ -97,8 +97,8 @@ def test_a_recall_as_of_a_moment_shows_what_stood_first_then(pair):
     assert [line.rpartition(": ")[2] for line in before] == [ANNIKA]
     assert [line.rpartition(": ")[2] for line in while_it_held] == [BRUNO, ANNIKA]
     assert [line.rpartition(": ")[2] for line in after] == [ANNIKA, BRUNO]
-    assert "stands behind" in while_it_held[1]
-    assert "stands behind" not in "".join((*before, *after))
+    assert "suspended by" in while_it_held[1]
+    assert "suspended by" not in "".join((*before, *after))
 
 
 def test_it_does_not_wait_for_review(pair):
@@ -110,7 +110,7 @@ def test_it_does_not_wait_for_review(pair):
         assert not counts.keys() & {"maybe replaced", "contradictory"}
         end(box, BRUNO)
     box.alter("UPDATE freshness SET ends_at = ?", now() + DAY)
-    assert f"stands behind {new[:8]} until that ends" in done(box, "review", "approve", old)
+    assert f"suspended by {new[:8]} until that ends" in done(box, "review", "approve", old)
     assert [one["uid"] for one in hits(box)] == [new, old]
     assert "kept beside" in done(box, "review", "reject", old)
     assert marks(box) == {}
@@ -128,13 +128,13 @@ def test_what_only_an_agent_said_waits_until_a_person_approves_it(box):
 
 
 def test_show_tells_it(pair):
-    """What stands behind another says so, and the log why; what has ended stands before nothing any more."""
+    """What suspended by another says so, and the log why; what has ended stands before nothing any more."""
     box, old, new = pair
-    assert any(line.startswith("stands behind") and new[:8] in line for line in lines(box, "show", old))
+    assert any(line.startswith("suspended by") and new[:8] in line for line in lines(box, "show", old))
     assert any(line.startswith("stands before") and old[:8] in line for line in lines(box, "show", new))
     assert "but only for a while" in "".join(lines(box, "show", old))
     end(box, BRUNO)
-    assert "stands behind" not in "".join(lines(box, "show", old))
+    assert "suspended by" not in "".join(lines(box, "show", old))
 
 
 def test_an_undo_takes_it_back(pair):
@@ -168,7 +168,7 @@ def test_a_mark_gives_way_to_none_that_holds_for_less_long(pair):
     assert marks(box) == {ANNIKA: BRUNO, BRUNO: CLARA}
     assert box.store("SELECT uid FROM memory WHERE status <> 'current'") == []
     end(box, CLARA)
-    assert f"stands behind {new[:8]}" in next(line for line in lines(box, "recall", ASKED) if old[:8] in line)
+    assert f"suspended by {new[:8]}" in next(line for line in lines(box, "recall", ASKED) if old[:8] in line)
 
 
 def test_who_asks_for_a_replacement_gets_it(pair):
@@ -189,7 +189,7 @@ def test_a_turn_retires_nothing_for_a_while_either(box):
         box.use(provider, EMBED_PROVIDER="builtin", EMBED_ENDPOINT="", EMBED_MODEL="")
         remembered(box, said, channel="turn", reply="Noted.", agent="codex", session="s")
     assert box.store("SELECT status FROM memory") == ["current", "current"]
-    assert "stands behind" in lines(box, "recall", "how does the night shift get alerts")[1]
+    assert "suspended by" in lines(box, "recall", "how does the night shift get alerts")[1]
 
 
 @over("postgres", "folder")

@@ -125,8 +125,8 @@ def test_claude_mem(box, tmp_path):
     found = stored(box)
     for left in (
         "prompts (1): they are no memories",
-        "narratives (1): the facts",
-        "of summaries (1) what was asked",
+        "narratives (1): their facts",
+        "of summaries (1): requests",
         "directives that are not in force (1)",
         "messages that claude-mem has not worked through (1)",
         "signals of use (1)",
@@ -287,7 +287,7 @@ def test_auto_memory_without_transcripts_belongs_to_the_folder_that_is_written_s
     (tmp_path / "projects" / project / "memory" / "bad.md").write_bytes(b"\xff\xfe")
     said = brought(box, tmp_path / "projects")
     assert re.search(
-        "1 note of app: recalled nowhere, because its folder is not known, perhaps .*; `--scope personal` has", said
+        "1 note of app: recalled nowhere, because its folder is not known, perhaps .*; `--scope personal` makes", said
     )
     assert re.search("not carried: a file that is wrong: .*bad.md is not UTF-8", said)
     here = box.memman("recall", "where do deploys run from", cwd=app).stdout

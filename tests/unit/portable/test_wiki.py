@@ -69,8 +69,8 @@ def test_an_edit_comes_back_as_a_note_and_no_build_loses_it(stored, tmp_path):
     count, said = built(stored, folder)
     assert count == 0
     assert said.splitlines()[1:] == [
-        f"edited, and left as it is: {path}",
-        f"`memman import {folder}` takes in what was edited, but headings and code: take these out yourself",
+        f"edited, so not overwritten: {path}",
+        f"`memman import {folder}` imports the edits, except headings and code: remove these yourself",
     ]
     done = stored.memman("import", "--mine", str(folder))
     assert "imported 2 notes" in done.stdout, done.stderr
@@ -97,7 +97,7 @@ def test_what_is_no_page_of_ours_is_left_alone(stored, tmp_path):
     folder = tmp_path / "wiki"
     built(stored, folder)
     (folder / "personal/sync.md").write_text("mine now")
-    assert "edited, and left" in built(stored, folder)[1]
+    assert "edited, so not overwritten" in built(stored, folder)[1]
     assert (folder / "personal/sync.md").read_text() == "mine now"
 
 
@@ -136,13 +136,13 @@ def test_what_is_no_memory_on_a_page_stays_there_and_does_not_come_in(stored, tm
     first = path.read_text()
     for own in ("## My heading", "```\nmake sync\n```", "| - | - |"):
         path.write_text(f"{first}\n{own}\n")
-        assert f"edited, and left as it is: {path}" in built(stored, folder)[1]
+        assert f"edited, so not overwritten: {path}" in built(stored, folder)[1]
         assert "imported 0 notes" in stored.memman("import", "--mine", str(folder)).stdout
         assert own in path.read_text()
     (line,) = (line for line in first.splitlines() if SYNC[1] in line and line.startswith("- "))
     edited = first.replace(line, f"{line} They are 64 bits.")
     path.write_text(f"{edited}\n#todo ask Anna\n- [ ] Bob is to be asked, too.\n")
-    assert f"edited, and left as it is: {path}" in built(stored, folder)[1]
+    assert f"edited, so not overwritten: {path}" in built(stored, folder)[1]
     done = stored.memman("import", "--mine", str(folder))
     assert "imported 3 notes" in done.stdout, done.stderr
     stored.drain()
@@ -165,6 +165,6 @@ def test_an_edit_of_what_was_replaced_meanwhile_is_left_on_its_page(stored, tmp_
     done = stored.memman("import", "--mine", str(folder))
     assert "left out, edits of a memory replaced meanwhile" in done.stdout, done.stderr
     assert "imported 0 notes" in done.stdout
-    assert f"edited, and left as it is: {path}" in built(stored, folder)[1]
+    assert f"edited, so not overwritten: {path}" in built(stored, folder)[1]
     path.write_text(re.sub(r"(device and app.*) \^\w+", r"\1", path.read_text()))
     assert "imported 1 note" in stored.memman("import", "--mine", str(folder)).stdout
