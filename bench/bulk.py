@@ -26,6 +26,7 @@ from memman.model.records import Note
 from memman.pipeline.commit import commit
 from memman.pipeline.link import link
 from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.weigh import weigh
 from memman.store.sqlite.store import SqliteStore
 
 # Notes a transaction: whole sessions.
@@ -102,11 +103,11 @@ def understood(first: int, count: int) -> list[Plan]:
 
 
 async def write(store: Any, plan: Plan) -> Plan:
-    """Link and commit one note."""
+    """Link, weigh and commit one note."""
     builtin, local = _providers()
     clock = lambda: plan.note.queued_at  # noqa: E731 - one line
     tools = Tools(builtin, builtin, local, local, store.reader, clock, builtin.judge, store=store)
-    return await commit(tools, await link(tools, plan))
+    return await commit(tools, await weigh(tools, await link(tools, plan)))
 
 
 async def _write(store: _Joined, plans: Sequence[Plan], memories: int) -> int:

@@ -21,6 +21,7 @@ from memman.pipeline.enrich import enrich
 from memman.pipeline.link import link
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.vectors import embed
+from memman.pipeline.weigh import weigh
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore, open_store
 
@@ -84,7 +85,7 @@ async def _through(tools: Tools, plan: Plan) -> Plan:
     plan = await enrich(tools, plan)
     vectors = (await tools.local.embed([fact.text for fact in plan.facts])).vectors
     plan = Plan(plan.note, plan.facts, local=vectors)
-    for stage in (embed, link, commit):
+    for stage in (embed, link, weigh, commit):
         plan = await stage(tools, plan)
     if plan.outcome is None or len(plan.outcome.added) != 1:
         raise RuntimeError(f"a document did not become one memory: {plan.note.text!r}")

@@ -5,6 +5,7 @@ from memman.pipeline.commit import commit
 from memman.pipeline.enrich import enrich, redact
 from memman.pipeline.link import link
 from memman.pipeline.plan import Stage, Tools
+from memman.pipeline.weigh import weigh
 
 
 def _asked(tools: Tools) -> bool:
@@ -29,5 +30,6 @@ PIPELINE: tuple[Stage, ...] = (
     Stage("enrich", enrich),
     Stage("embed", vectors.embed, vectors.version, journaled=("vectors",), paid=_embedded),
     Stage("link", link, after="all"),
+    Stage("weigh", weigh, after="all"),
     Stage("commit", commit, after="all"),
 )

@@ -1,9 +1,8 @@
 """Store a note's receipt, memories, verdicts, edges and log in one transaction, or nothing."""
 
-import asyncio
 import json
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from memman.belief import (
@@ -12,9 +11,7 @@ from memman.belief import (
     CONTRARY,
     ENDING,
     ENDS,
-    PROMPTED,
     RECORDED,
-    REPORTED,
     SAID,
     STANDS_BEFORE,
     USER,
@@ -24,19 +21,13 @@ from memman.belief import (
     effect,
     lowest,
     vouches,
-)  # fmt: skip
+)
 from memman.embed.base import planes
 from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, Verdict
-from memman.model.text import answering, said, without_questions
+from memman.model.text import without_questions
 from memman.model.uid import memory_uid
 from memman.model.vocabulary import BUILTIN, RECORD, REPLACED
-from memman.pipeline.capture import objected
-from memman.pipeline.enrich import files
-from memman.pipeline.known import waiting
 from memman.pipeline.plan import Outcome, Plan, Tools
-from memman.pipeline.scope import around, scope
-from memman.pipeline.scope import asked as asked_scope
-from memman.pipeline.trust import Piece, borne_out, bounded, prompted, reported, typed_in, whose
 from memman.pipeline.vectors import EVERYTHING, index, made_by, put
 from memman.store import records
 from memman.store.sqlite import index as rows_of
@@ -61,48 +52,29 @@ class _Effect(NamedTuple):
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """What is found out before the transaction, so that it is short: `waiting` facts are said by what waits already."""
-
-    files: Sequence[Mapping[str, str]]
-    pieces: Sequence[Piece]
-    objected: Sequence[int]
-    typed: str
-    waiting: Container[int]
-
-
 async def commit(tools: Tools, plan: Plan) -> Plan:
     """Store the note's facts; a note whose receipt is there already changes nothing."""
     assert tools.store is not None, "only commit is given a store"  # noqa: S101 - the runner's own contract
     now = tools.clock()
-    tools.judge.about([fact.text for fact in plan.facts])  # remembered, so that the transaction is short
-    ready = _Ready(
-        await asyncio.to_thread(files, plan.note, plan.facts),
-        borne_out(tools, plan),
-        objected(tools, plan.note),
-        typed_in(tools, plan.note) if plan.facts else "",
-        waiting(tools, plan),
-    )
     with tools.store.unit() as unit:
-        outcome = _stored(tools, tools.store, unit, plan, ready, now)
+        outcome = _stored(tools, tools.store, unit, plan, now)
         if not outcome.repeated:
-            _take_back(tools, unit, _corrected(tools, unit, plan, ready.objected, now), now)
+            _take_back(tools, unit, _corrected(tools, unit, plan, now), now)
     return replace(plan, outcome=outcome)
 
 
-def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, ready: _Ready, now: int) -> Outcome:
+def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, now: int) -> Outcome:
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
     at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
     known = _known(tools.reader, plan, at)
-    effects = list(_effects(tools.reader, plan, at, known, ready.pieces))
+    effects = list(_effects(tools.reader, plan, at, known))
     ended = {one.verdict.memory for one in effects if one.what == ENDS and not one.gives_way}
     # What was extracted, and journaled, before a purge stays out too.
     fresh = [
         n
         for n, fact in enumerate(plan.facts)
         if n not in known
-        and n not in ready.waiting
+        and not plan.weights[n].waits
         and (not fact.left_of or fact.left_of in ended)
         and not tools.gone(plan.note, fact.text)
     ]
@@ -114,14 +86,14 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
     for n, draft in _drafts(tools.reader, plan, {n: packed[n] for n in fresh}, effects):
         rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
         _date(unit, plan, n, rows[n], now)
-        unit.tie(rows[n], ready.files[n], now)
-    _confirm(tools, unit, plan, known, ready.files, now)
-    _bear_out(unit, plan, fresh, rows, ready.pieces, now)
+        unit.tie(rows[n], plan.weights[n].files, now)
+    _confirm(tools, unit, plan, known, now)
+    _bear_out(unit, plan, fresh, rows, now)
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
     put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
-    if ready.typed:
-        told = [n for n in fresh if not plan.facts[n].left_of and said(plan.facts[n].text) not in ready.typed]
-        rows_of.keep_typed(unit.db, [rows[n] for n in told], ready.typed)
+    for n in fresh:
+        if typed := plan.weights[n].typed:
+            rows_of.keep_typed(unit.db, [rows[n]], typed)
     retired = _carry_out(unit, plan, (one for one in effects if one.what == ENDS), rows, now)
     retired += _replace_late(tools, unit, plan, rows, at, now)
     _carry_out(unit, plan, (one for one in effects if one.what != ENDS), rows, now)
@@ -129,29 +101,27 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, read
     return Outcome(tuple(memory_uid(plan.note.uid, n) for n in fresh), retired, len(known))
 
 
-def _bear_out(
-    unit: SqliteUnit, plan: Plan, fresh: Sequence[int], rows: Mapping[int, int], pieces: Sequence[Piece], now: int
-) -> None:
+def _bear_out(unit: SqliteUnit, plan: Plan, fresh: Sequence[int], rows: Mapping[int, int], now: int) -> None:
     """Keep how each fact was said, whose session bears out what, and which commit says what is on record."""
     whence = plan.note.provenance
     for n in fresh:
-        for kind in _statement(plan, n).evidence:
+        for kind in plan.weights[n].belief.evidence:
             unit.bear_out(rows[n], kind, whence.session, now)
     for n, row in rows.items() if plan.note.channel == RECORD else ():
         if not plan.facts[n].left_of:
             unit.bear_out(row, RECORDED, whence.commit, now)
-    for memory, session in pieces:
+    for memory, session in plan.borne_out:
         if memory >= 0 or -1 - memory in rows:
             unit.bear_out(memory if memory >= 0 else rows[-1 - memory], SAID, session, now)
 
 
-def _corrected(tools: Tools, unit: SqliteUnit, plan: Plan, memories: Sequence[int], now: int) -> Iterator[int]:
-    """Have what the user said in place of a memory that they object to supersede it; yield the other `memories`."""
+def _corrected(tools: Tools, unit: SqliteUnit, plan: Plan, now: int) -> Iterator[int]:
+    """Have what the user said in place of a memory that they object to supersede it; yield the others."""
     reader = tools.reader
-    current = reader.rows(reader.filtered(memories, EVERYTHING))
-    new = {fact.text: n for n, fact in enumerate(plan.facts) if not fact.held}
-    for memory, line in current.items():
-        instead = next((n for text, n in new.items() if text == answering(said(text), line.text)), None)
+    current = reader.filtered((memory for memory, _ in plan.objections), EVERYTHING)
+    for memory, instead in plan.objections:
+        if memory not in current:
+            continue
         rows = () if instead is None else reader.located([memory_uid(plan.note.uid, instead)])
         if not any(unit.supersede(memory, row, now, plan.note.queued_at, "the user corrected it") for row in rows):
             yield memory
@@ -173,14 +143,7 @@ def _take_back(tools: Tools, unit: SqliteUnit, memories: Iterable[int], now: int
         undo.keep(unit, now, _OBJECTED, did, acts=notes)
 
 
-def _confirm(
-    tools: Tools,
-    unit: SqliteUnit,
-    plan: Plan,
-    known: Mapping[int, int],
-    named: Sequence[Mapping[str, str]],
-    now: int,
-) -> None:
+def _confirm(tools: Tools, unit: SqliteUnit, plan: Plan, known: Mapping[int, int], now: int) -> None:
     """Record that what is known was said again: in a second repository, so that it holds everywhere.
 
     An agent does not say how long what people stand behind holds.
@@ -188,15 +151,17 @@ def _confirm(
     reader = tools.reader
     current = reader.filtered(known.values(), EVERYTHING)
     for n, memory in known.items():
-        elsewhere = memory in current - reader.filtered([memory], around(tools, plan.note, plan.facts[n]))
+        weight = plan.weights[n]
+        here = EVERYTHING.having(scopes=frozenset[int]().union(*map(reader.holding, (*weight.kin, ""))))
+        elsewhere = memory in current - reader.filtered([memory], here)
         if elsewhere and not plan.facts[n].source:
             unit.move(memory, EVERYWHERE, now)
-        stands, mine = reader.statements([memory])[memory], _whose(plan, n)
+        stands, mine = reader.statements([memory])[memory], weight.belief.source
         if not plan.facts[n].source and confirms(mine, stands.source):
             unit.confirm(memory, plan.note, now)
             if mine == USER or not stands.upheld:
                 _date(unit, plan, n, memory, now)
-            unit.tie(memory, named[n], now)
+            unit.tie(memory, weight.files, now)
 
 
 def _date(unit: SqliteUnit, plan: Plan, n: int, memory: int, now: int) -> None:
@@ -226,31 +191,22 @@ def _known(reader: SqliteReader, plan: Plan, at: Mapping[str, int]) -> dict[int,
         if v.action == "NONE"
         and (memory := at.get(v.memory)) is not None
         and (plan.facts[v.fact].source or reader.filtered([memory], EVERYTHING))
-        and not vouches(_statement(plan, v.fact), reader.statements([memory])[memory])
+        and not vouches(plan.weights[v.fact].belief, reader.statements([memory])[memory])
     }
 
 
-def _statement(plan: Plan, n: int, borne_out: bool = False, known: Statement | None = None) -> Statement:
-    """Return what a fact, which may be `known` as a memory already, is believed by."""
-    note, fact = plan.note, plan.facts[n]
-    ways = {SAID: borne_out, PROMPTED: prompted(note, fact), REPORTED: reported(note, fact)}
-    evidence = [way for way, holds in ways.items() if holds]
-    place = bool(fact.scope) or None if scope(note, fact).repository else False
-    mine, ends_at = _whose(plan, n), fact.ends_at
+def _believed(plan: Plan, n: int, known: Statement | None) -> Statement:
+    """Return what a fact, which may be `known` as a memory already, is believed by with what bears it out."""
+    mine = plan.weights[n].belief
+    evidence = [*mine.evidence, *(SAID for memory, _ in plan.borne_out if memory == -1 - n)]
     if known is None:
-        return Statement(mine, evidence, ends_at=ends_at, place=place)
+        return Statement(mine.source, evidence, ends_at=mine.ends_at, place=mine.place)
     evidence += [kind for kind in known.evidence if kind in BEARS_OUT]
-    mine, ends_at = lowest(mine, known.source), ends_at or known.ends_at
-    return Statement(mine, evidence, ends_at=ends_at, place=place, protected=known.protected)
+    source, ends_at = lowest(mine.source, known.source), mine.ends_at or known.ends_at
+    return Statement(source, evidence, ends_at=ends_at, place=mine.place, protected=known.protected)
 
 
-def _whose(plan: Plan, n: int) -> str:
-    return whose(plan.note, plan.facts[n], plan.candidates[n] if plan.candidates else ())
-
-
-def _effects(
-    reader: SqliteReader, plan: Plan, at: Mapping[str, int], known: Mapping[int, int], pieces: Sequence[Piece]
-) -> Iterator[_Effect]:
+def _effects(reader: SqliteReader, plan: Plan, at: Mapping[str, int], known: Mapping[int, int]) -> Iterator[_Effect]:
     """Yield what comes of the verdicts, and of what the note itself bears out.
 
     What is said at the same moment is of one list, and ends nothing of it.
@@ -259,15 +215,14 @@ def _effects(
     listed = [c.uid for c in offered if (c.source, c.valid_from) == (note.provenance.source, note.queued_at)]
     # In order, a later time only says that the clock was turned back.
     newer = [c.uid for c in offered if c.valid_from > note.queued_at] if note.overtaken or reader.others() else []
-    borne_out = {memory for memory, _ in pieces}
     memories = reader.statements(at.values())
-    for row in borne_out & memories.keys():
+    for row in {memory for memory, _ in plan.borne_out} & memories.keys():
         memories[row].evidence = (*memories[row].evidence, SAID)
     for verdict in plan.verdicts:
         n, memory = verdict.fact, at.get(verdict.memory)
         if memory is None or (verdict.action != "NONE" and verdict.memory in listed):
             continue
-        fact = _statement(plan, n, -1 - n in borne_out, memories[known[n]] if n in known else None)
+        fact = _believed(plan, n, memories[known[n]] if n in known else None)
         if verdict.action == "NONE" and not vouches(fact, memories[memory]):
             continue
         gives_way = verdict.memory in newer
@@ -304,7 +259,7 @@ def _replace_late(
         unit.set_meta(REPLACED + plan.note.uid, None)
     old = plan.note.hints.replaces
     # Whose word the other note is nobody knows yet: only what may retire anybody's leaves word.
-    if old and shown and not at and allowed(_whose(plan, min(shown)), AHEAD):
+    if old and shown and not at and allowed(plan.weights[min(shown)].belief.source, AHEAD):
         unit.set_meta(REPLACED + old, f"{unit.uid(shown[min(shown)])} {plan.note.queued_at}")
     return retired
 
@@ -312,7 +267,7 @@ def _replace_late(
 def _ending_personal(reader: SqliteReader, plan: Plan, effects: Iterable[_Effect]) -> Iterator[int]:
     """Yield the facts that end what holds everywhere: they hold everywhere too, unless the caller says otherwise."""
     for verdict, memory, gives_way, what in effects:
-        if what in _CLOSING and not (gives_way or asked_scope(plan.note) or reader.scope_of([memory])):
+        if what in _CLOSING and not (gives_way or plan.weights[verdict.fact].asked or reader.scope_of([memory])):
             yield verdict.fact
 
 
@@ -339,18 +294,19 @@ def _drafts(
 
 
 def _draft(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed, *, everywhere: bool) -> Draft:
-    note, source = plan.note, _whose(plan, n)
+    note, weight = plan.note, plan.weights[n]
     if plan.facts[n].left_of:
         return _rest(reader, plan, n, vectors)
+    replaced = None if weight.asked else _replaced_scope(reader, note)
     return Draft(
         uid=memory_uid(note.uid, n),
         note=note.uid,
-        fact=bounded(plan.facts[n], source),
-        source=source,
+        fact=plan.facts[n],
+        source=weight.belief.source,
         origin=note.provenance.origin,
         valid_from=note.queued_at,
         vectors=vectors,
-        scope=EVERYWHERE if everywhere else _replaced_scope(reader, note) or scope(note, plan.facts[n]),
+        scope=EVERYWHERE if everywhere else replaced or weight.scope,
     )
 
 
@@ -359,7 +315,7 @@ def _kept_here(draft: Draft, plan: Plan, n: int, effects: Iterable[_Effect]) -> 
     against = any(one.verdict.fact == n and one.what in CONTRARY for one in effects)
     if draft.scope != EVERYWHERE or not against:
         return draft
-    return replace(draft, scope=scope(plan.note, plan.facts[n]))
+    return replace(draft, scope=plan.weights[n].scope)
 
 
 def _rest(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed) -> Draft:
@@ -380,10 +336,8 @@ def _rest(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed) -> Draft:
 
 
 def _replaced_scope(reader: SqliteReader, note: Note) -> Scope | None:
-    """Return what the memory holds for that a note replaces, None where it replaces none or says so itself."""
-    if asked_scope(note) or not note.hints.replaces:
-        return None
-    rows = [row for row, _ in reader.found(note.hints.replaces)]
+    """Return what the memory holds for that a note replaces, None where it replaces none."""
+    rows = [row for row, _ in reader.found(note.hints.replaces)] if note.hints.replaces else []
     return _scope(reader, rows[0]) if rows else None
 
 

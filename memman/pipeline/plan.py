@@ -2,16 +2,17 @@
 
 import base64
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memman.belief import Statement
 from memman.embed.base import Embedder, LocalEmbedder, Vectors
 from memman.judge.judge import Judge
 from memman.llm import LLM
-from memman.model.records import Candidate, Cause, Edge, Fact, Note, Verdict
+from memman.model.records import Candidate, Cause, Edge, Fact, Note, Scope, Verdict
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 
@@ -29,6 +30,30 @@ class Outcome:
     repeated: bool = False
 
 
+# A stored memory, or a fact of the note that is yet to be stored as -(1 + number); and the session that bears it out.
+Piece = tuple[int, str]
+# A memory that the user objects to, and the number of the fact that they say in its place.
+Objection = tuple[int, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What is known of a fact before it is stored: what it is believed by, and what it holds for.
+
+    `asked` says that the caller said what for, `kin` names the repositories whose memories are recalled there, `files`
+    those that the fact names with what they hold, `typed` what the user typed that the fact says in other words, and
+    `waits` whether it is to be held back and a memory says it already.
+    """
+
+    belief: Statement
+    scope: Scope
+    asked: bool
+    kin: tuple[str, ...]
+    files: Mapping[str, str]
+    typed: str
+    waits: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A note on its way through the pipeline; each stage returns a fuller one.
@@ -36,6 +61,7 @@ class Plan:
     `earlier` holds what is in flight before it in the same store. `local` and `vectors` are float32 of shape (facts,
     dimension): the first from the built-in embedder, the second from the configured one. `models` names for each stage
     that asked any the models that answered. `unnoted` is what the user said that their agent might have noted.
+    `borne_out` is what the note bears out of agents' words, and others of its own.
     """
 
     note: Note
@@ -47,6 +73,9 @@ class Plan:
     causes: tuple[Cause, ...] = ()
     vectors: Vectors | None = None
     edges: tuple[Edge, ...] = ()
+    weights: tuple[Weight, ...] = ()
+    borne_out: tuple[Piece, ...] = ()
+    objections: tuple[Objection, ...] = ()
     models: tuple[tuple[str, str], ...] = ()
     unnoted: str = ""
     outcome: Outcome | None = None

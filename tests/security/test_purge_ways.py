@@ -14,6 +14,7 @@ from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Fact, Note, Provenance
 from memman.pipeline.commit import commit
 from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.weigh import weigh
 from memman.store.sqlite.store import SqliteStore
 from tests.security.test_purge import holds
 
@@ -133,7 +134,8 @@ def test_what_was_extracted_before_a_purge_is_not_committed_after_it(box):
                 rules, rules, local, local, store.reader, now_ms, rules.judge, store=store, purged=PURGED.__eq__
             )
             by = Provenance("user", agent)
-            await commit(tools, Plan(Note(f"{agent:n<32}", "default", PURGED, 0, provenance=by), (Fact(PURGED),)))
+            plan = Plan(Note(f"{agent:n<32}", "default", PURGED, 0, provenance=by), (Fact(PURGED),))
+            await commit(tools, await weigh(tools, plan))
         await local.close()
 
     asyncio.run(run("tester"))

@@ -21,6 +21,7 @@ from memman.model.vocabulary import EDGE_KINDS, JUDGE
 from memman.pipeline.commit import commit
 from memman.pipeline.link import link
 from memman.pipeline.plan import Plan
+from memman.pipeline.weigh import weigh
 from memman.store.filters import Filters
 from memman.store.sqlite import record_log
 from memman.store.sqlite.relinking import mark, unlinked
@@ -165,7 +166,7 @@ async def _fill(data):
         plan = Plan(note, tuple(facts), local=local, vectors=local, verdicts=verdicts, causes=causes)
         # Each note a minute after the one before, by the clock too.
         given = replace(tools, store=store, clock=lambda n=n: n * MINUTE)
-        await commit(given, await link(tools, plan))
+        await commit(given, await weigh(tools, await link(tools, plan)))
     with store.unit() as unit:
         unit.forget(7, NOTES * MINUTE)
     await stores.close()

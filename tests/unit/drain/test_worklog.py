@@ -129,7 +129,7 @@ def test_no_text_at_level_info_and_no_secret_at_any(box, level):
     assert SECRET not in raw(box)
     stages = [line["stage"] for line in log(box) if line["event"] == "stage"]
     assert stages == (
-        ["redact", "extract", "reconcile", "enrich", "embed", "link", "commit"] if level == "debug" else []
+        ["redact", "extract", "reconcile", "enrich", "embed", "link", "weigh", "commit"] if level == "debug" else []
     )
 
 

@@ -14,6 +14,7 @@ from memman.model.uid import memory_uid
 from memman.pipeline.commit import commit
 from memman.pipeline.link import link, rarity
 from memman.pipeline.plan import Plan
+from memman.pipeline.weigh import weigh
 
 MINUTE = 60_000
 SUBJECTS = ("The nightly backup", "The billing service", "Our search index", "The mobile client", "The cache layer")
@@ -51,7 +52,8 @@ async def planned(tools, number, facts, at=0, **provenance):
 
 async def stored(store, tools, number, facts, at=0, **provenance):
     """Store a note's facts by the real stages."""
-    return await commit(replace(tools, store=store), await planned(tools, number, facts, at, **provenance))
+    plan = await weigh(tools, await planned(tools, number, facts, at, **provenance))
+    return await commit(replace(tools, store=store), plan)
 
 
 def edges(store, kind):
@@ -124,7 +126,7 @@ def test_causes_of_any_age_become_edges(tmp_path):
                 await stored(store, tools, n, [Fact(sentence(n))])
             plan = await planned(tools, 99, [Fact("So we moved.")])
             plan = replace(plan, edges=(), causes=(Cause(memory_uid(f"{0:032x}", 0), 0, "causes", 0.9),))
-            await commit(replace(tools, store=store), await link(tools, plan))
+            await commit(replace(tools, store=store), await weigh(tools, await link(tools, plan)))
             return edges(store, "causal")
 
     assert asyncio.run(run()) == {(1, 31): (0.9, "causes")}

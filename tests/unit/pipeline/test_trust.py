@@ -13,6 +13,7 @@ from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
 from memman.pipeline.commit import commit
 from memman.pipeline.plan import Plan
 from memman.pipeline.trust import reported, source
+from memman.pipeline.weigh import weigh
 from tests.support.providers import ScriptedProvider, respond
 
 DEPLOYED = "The booking service is deployed to Nomad."
@@ -171,7 +172,7 @@ async def _late(data, text):
         candidates=((Candidate(uid, said, "fact", (), 2, 0.9),),),
         verdicts=(Verdict(0, "UPDATE", uid),),
     )
-    await commit(replace(tools, store=store), plan)
+    await commit(replace(tools, store=store), await weigh(tools, plan))
     await shop.close()
 
 
