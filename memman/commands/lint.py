@@ -25,7 +25,7 @@ from memman.model.plural import counted
 from memman.model.terms import respelled
 from memman.model.text import clean
 from memman.pipeline.comparison import numbers, same, stems, twins
-from memman.pipeline.trust import CHANGED, SAME
+from memman.pipeline.sameness import CHANGED, SAME
 from memman.store.filters import Filters
 from memman.store.sqlite import quality
 from memman.store.sqlite.beliefs import lone

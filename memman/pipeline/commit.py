@@ -83,7 +83,8 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, now:
         return Outcome(repeated=True)
     rows: dict[int, int] = dict(known)
     packed = _packed(tools, store, unit, plan)
-    for n, draft in _drafts(tools.reader, plan, {n: packed[n] for n in fresh}, effects):
+    for n in fresh:
+        draft = _draft(tools.reader, plan, n, packed[n], [one for one in effects if one.verdict.fact == n])
         rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
         _date(unit, plan, n, rows[n], now)
         unit.tie(rows[n], plan.weights[n].files, now)
@@ -97,7 +98,7 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, now:
     retired = _carry_out(unit, plan, (one for one in effects if one.what == ENDS), rows, now)
     retired += _replace_late(tools, unit, plan, rows, at, now)
     _carry_out(unit, plan, (one for one in effects if one.what != ENDS), rows, now)
-    _link(unit, plan, rows, known, now)
+    unit.link(_edges(plan, rows, known), now)
     return Outcome(tuple(memory_uid(plan.note.uid, n) for n in fresh), retired, len(known))
 
 
@@ -264,58 +265,48 @@ def _replace_late(
     return retired
 
 
-def _ending_personal(reader: SqliteReader, plan: Plan, effects: Iterable[_Effect]) -> Iterator[int]:
-    """Yield the facts that end what holds everywhere: they hold everywhere too, unless the caller says otherwise."""
-    for verdict, memory, gives_way, what in effects:
-        if what in _CLOSING and not (gives_way or plan.weights[verdict.fact].asked or reader.scope_of([memory])):
-            yield verdict.fact
-
-
-def _visibility(reader: SqliteReader, plan: Plan, n: int, effects: Iterable[_Effect]) -> str:
-    """Return for whom a fact is: as the caller says, or as what it ends, where that is shared and ours or asked for."""
-    if plan.note.hints.visibility:
-        return plan.note.hints.visibility
-    ended = [memory for verdict, memory, gives_way, what in effects
-             if verdict.fact == n and what in _CLOSING and verdict.action in ENDING and not gives_way]  # fmt: skip
-    ours = reader.role()
-    before = reader.authorship(ended).values() if ours and ended else ()
-    asked = bool(plan.note.hints.replaces)
-    return "shared" if any(one.visibility == "shared" and (asked or one.author == ours) for one in before) else ""
-
-
-def _drafts(
-    reader: SqliteReader, plan: Plan, packed: Mapping[int, _Packed], effects: Sequence[_Effect]
-) -> Iterator[tuple[int, Draft]]:
-    """Yield the drafts of facts, by their numbers, given their vectors: where each holds, and for whom it is."""
-    everywhere = set(_ending_personal(reader, plan, effects))
-    for n, vectors in packed.items():
-        draft = _kept_here(_draft(reader, plan, n, vectors, everywhere=n in everywhere), plan, n, effects)
-        yield n, replace(draft, visibility=_visibility(reader, plan, n, effects))
-
-
-def _draft(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed, *, everywhere: bool) -> Draft:
-    note, weight = plan.note, plan.weights[n]
+def _draft(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed, effects: Sequence[_Effect]) -> Draft:
+    """Return a fact as it is stored, given what it does to memories: what is left of one, as that was said."""
     if plan.facts[n].left_of:
         return _rest(reader, plan, n, vectors)
-    replaced = None if weight.asked else _replaced_scope(reader, note)
+    note = plan.note
     return Draft(
         uid=memory_uid(note.uid, n),
         note=note.uid,
         fact=plan.facts[n],
-        source=weight.belief.source,
+        source=plan.weights[n].belief.source,
         origin=note.provenance.origin,
         valid_from=note.queued_at,
         vectors=vectors,
-        scope=EVERYWHERE if everywhere else replaced or weight.scope,
+        scope=_holds_for(reader, plan, n, effects),
+        visibility=note.hints.visibility or _visibility(reader, note, effects),
     )
 
 
-def _kept_here(draft: Draft, plan: Plan, n: int, effects: Iterable[_Effect]) -> Draft:
-    """Return a draft that takes over no scope beyond its own from what it only contradicts."""
-    against = any(one.verdict.fact == n and one.what in CONTRARY for one in effects)
-    if draft.scope != EVERYWHERE or not against:
-        return draft
-    return replace(draft, scope=plan.weights[n].scope)
+def _holds_for(reader: SqliteReader, plan: Plan, n: int, effects: Sequence[_Effect]) -> Scope:
+    """Return what a fact holds for, unless the caller says so: everywhere if it ends what does; or as what it replaces.
+
+    What it only contradicts makes it hold nowhere else.
+    """
+    own, target = plan.weights[n].scope, plan.note.hints.replaces
+    if plan.weights[n].asked:
+        return own
+    ended = {one.memory for one in effects if one.what in _CLOSING and not one.gives_way}
+    replaced = [row for row, _ in reader.found(target)] if target else []
+    scope = _scope(reader, replaced[0]) if replaced else own
+    if ended and len(reader.scope_of(ended)) < len(ended):
+        scope = EVERYWHERE
+    against = any(one.what in CONTRARY for one in effects)
+    return own if against and scope == EVERYWHERE else scope
+
+
+def _visibility(reader: SqliteReader, note: Note, effects: Sequence[_Effect]) -> str:
+    """Return for whom a fact is: as what it ends, where that is shared and ours or asked for."""
+    closed = [one for one in effects if one.what in _CLOSING and one.verdict.action in ENDING and not one.gives_way]
+    ours = reader.role()
+    before = reader.authorship([one.memory for one in closed]).values() if ours and closed else ()
+    asked = bool(note.hints.replaces)
+    return "shared" if any(one.visibility == "shared" and (asked or one.author == ours) for one in before) else ""
 
 
 def _rest(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed) -> Draft:
@@ -331,14 +322,9 @@ def _rest(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed) -> Draft:
         entities=tuple(dict.fromkeys(name for name in names if name.casefold() in fact.text.casefold())),
         keywords=tuple(without_questions(json.loads(row.keywords))),
     )
-    uid = memory_uid(plan.note.uid, n)
-    return Draft(uid, plan.note.uid, fact, row.source, row.origin, row.valid_from, vectors, _scope(reader, memory))
-
-
-def _replaced_scope(reader: SqliteReader, note: Note) -> Scope | None:
-    """Return what the memory holds for that a note replaces, None where it replaces none."""
-    rows = [row for row, _ in reader.found(note.hints.replaces)] if note.hints.replaces else []
-    return _scope(reader, rows[0]) if rows else None
+    uid, note, scope = memory_uid(plan.note.uid, n), plan.note, _scope(reader, memory)
+    visibility = note.hints.visibility
+    return Draft(uid, note.uid, fact, row.source, row.origin, row.valid_from, vectors, scope, visibility)
 
 
 def _scope(reader: SqliteReader, memory: int) -> Scope:
@@ -351,11 +337,6 @@ def _packed(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan) -> l
         return [() for _ in plan.facts]
     number = unit.embedder(made_by(tools.embedder, plan.vectors))
     return [((number, store.cell(number, vector), *planes(vector)),) for vector in plan.vectors]
-
-
-def _link(unit: SqliteUnit, plan: Plan, rows: dict[int, int], known: Container[int], now: int) -> None:
-    """Store the note's edges."""
-    unit.link(_edges(plan, rows, known), now)
 
 
 def _edges(plan: Plan, rows: dict[int, int], known: Container[int]) -> list[Edge]:

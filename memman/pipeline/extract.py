@@ -19,7 +19,7 @@ from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import FIELDS, MAX_TEXT, borne_out, clean, distinct, fact, listed, listing, summed_up
 from memman.pipeline.scope import scoped
-from memman.pipeline.trust import noted, source, weighed
+from memman.pipeline.trust import noted, restrained, source
 
 MAX_FACTS = 64
 
@@ -40,7 +40,7 @@ async def extract(tools: Tools, plan: Plan) -> Plan:
     note = plan.note
     facts, unnoted = await _read(tools, note)
     facts = tuple(fact for fact in facts if not tools.gone(note, fact.text))
-    facts = await _admitted(tools, note, await weighed(tools, note, facts))
+    facts = await _admitted(tools, note, await restrained(tools, note, facts))
     return replace(plan, facts=await scoped(tools, note, facts), unnoted=unnoted)
 
 

@@ -7,29 +7,22 @@ from memman.belief import USER
 from memman.config.scope import REPOSITORY
 from memman.config.scope import same as one_place
 from memman.embed.static import sign_code
-from memman.judge.judge import Judge, Relation
 from memman.llm.builtin.split import extent, sentences
 from memman.model.records import Fact, Note, Verdict
-from memman.model.terms import respelled
 from memman.model.uid import memory_uid
 from memman.pipeline.candidates import lexical
-from memman.pipeline.comparison import SAME, TOGETHER, numbers, same, says
+from memman.pipeline.comparison import SAME, TOGETHER, same, says
 from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.sameness import SAME as SURELY
+from memman.pipeline.sameness import rephrases, says_again, says_so
 from memman.pipeline.scope import around, asked, named, place, scope
-from memman.pipeline.trust import SAME as ALIKE
-from memman.pipeline.trust import prompted, says_so, source
+from memman.pipeline.trust import prompted, source
 from memman.pipeline.vectors import EVERYTHING, fingerprint, near_about
 from memman.store import MemoryRow
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import HIDDEN_CELL
 
-# In other words it is said by a memory that the judge finds as probably the same, or less.
-REPHRASED = 0.25
-# A line that an agent noted says so what a memory of the user's says already.
-AGAIN = 0.5
-# What as probably ends a memory is news, however like it.
-CHANGED = 0.43
 # Stored memories that an agent's fact is compared with, best match first, and those shown last.
 _NEAREST = 8
 _SHOWN = 64
@@ -64,7 +57,7 @@ def known(tools: Tools, plan: Plan) -> Iterable[Verdict]:
             holding = [c for c in offered if c.uid not in retired]
             uid = next((c.uid for c in holding if same(fact.text, c.text)), "")
             if not uid and plan.note.channel == "noted":
-                uid = next((c.uid for c in holding if c.source == USER and _again(tools.judge, c.text, fact.text)), "")
+                uid = next((c.uid for c in holding if c.source == USER and _noted(tools, c.text, fact.text)), "")
             uid = uid or _wished_elsewhere(tools, plan, fact)
         if uid:
             yield Verdict(n, "NONE", uid, "already known")
@@ -103,7 +96,7 @@ def _one_wish(tools: Tools, text: str, other: str) -> bool:
     """Whether two wishes say the same, neither says "here", and the judge finds one not to be about a repository."""
     if REPOSITORY in (named(text), named(other)):
         return False
-    if not (says_so(tools, text, other) and says_so(tools, other, text)):
+    if not (says_so(tools.judge, text, other) and says_so(tools.judge, other, text)):
         return False
     return any(tools.judge.personal([text, other]))
 
@@ -136,24 +129,15 @@ def _rephrased(tools: Tools, text: str, shown: Sequence[str], here: Filters) -> 
     near = near_about(reader, judge, text, _NEAREST, here)
     texts = [*(one for one, _ in likest), *(row.text for row in reader.rows(near).values())]
     judged = judge.relations([(one, text) for one in texts])
-    return any(_alike(relation, one, text) for relation, one in zip(judged, texts, strict=True))
+    return any(rephrases(relation, text, one) for relation, one in zip(judged, texts, strict=True))
 
 
-def _again(judge: Judge, text: str, line: str) -> bool:
+def _noted(tools: Tools, text: str, line: str) -> bool:
     """Whether a line says again, in an agent's words, what a memory says."""
-    relation = judge.relation(text, line)
-    return relation.same >= AGAIN and _alike(relation, text, line)
+    relation = tools.judge.relation(text, line)
+    return relation.same >= SURELY and rephrases(relation, line, text)
 
 
-def _alike(relation: Relation, text: str, other: str) -> bool:
-    """Whether `other` is `text` in other words and no change: no number is new, and no name is spelled otherwise."""
-    likely = relation.same >= REPHRASED and relation.ends < CHANGED
-    return likely and numbers(other) <= numbers(text) and not respelled(other, text)
-
-
-# What as probably changes a memory is proposed, however like it. With SAME, of 56 paraphrases by five writers 15 are
-# known again, and none of 711 other statements that speak of the same thing.
-REVISED = 0.25
 # Memories that a fact is compared with, the likest first.
 _LIKEST = 8
 
@@ -164,8 +148,8 @@ async def rejected(tools: Tools, texts: Sequence[str]) -> set[str]:
     rest = [text for text in texts if text not in found]
     if rest:
         await asyncio.to_thread(tools.judge.about, rest)
-    refused = [(text, list(_refused(tools, text))) for text in rest]
-    said = await asyncio.to_thread(lambda: {text for text, rows in refused if _says(tools, text, rows)})
+    refused = [(text, _refused(tools, text)) for text in rest]
+    said = await asyncio.to_thread(lambda: {text for text, rows in refused if says_again(tools.judge, text, rows)})
     return found | said
 
 
@@ -180,33 +164,15 @@ def waiting(tools: Tools, plan: Plan) -> set[int]:
         stored += near_about(tools.reader, tools.judge, fact.text, _LIKEST, here)
         current = tools.reader.rows(tools.reader.filtered(stored, EVERYTHING)).values()
         hidden = (row for row in _hidden(tools, fact.text) if row.status == "review")
-        if _says(tools, fact.text, (*hidden, *current)):
+        if says_again(tools.judge, fact.text, [row.text for row in (*hidden, *current)]):
             found.add(n)
     return found
 
 
-def _refused(tools: Tools, text: str) -> Iterable[MemoryRow]:
+def _refused(tools: Tools, text: str) -> list[str]:
     rows = [row for row in _hidden(tools, text) if row.status == "forgotten"]
     known = tools.reader.rejected(row.text for row in rows)
-    return (row for row in rows if row.text in known)
-
-
-def _says(tools: Tools, text: str, rows: Iterable[MemoryRow]) -> bool:
-    """Whether one of `rows` says what a text does: in its words, or as the judge reads both, either way round."""
-    others = [row.text for row in rows]
-    if any(same(other.casefold(), text.casefold()) for other in others):
-        return True
-    if not others:
-        return False
-    there = tools.judge.relations([(other, text) for other in others])
-    back = tools.judge.relations([(text, other) for other in others])
-    return any(
-        min(one.same, two.same) >= ALIKE
-        and max(one.ends, two.ends) < REVISED
-        and numbers(text) <= numbers(other)
-        and not respelled(text, other)
-        for one, two, other in zip(there, back, others, strict=True)
-    )
+    return [row.text for row in rows if row.text in known]
 
 
 def _hidden(tools: Tools, text: str) -> list[MemoryRow]:

@@ -10,19 +10,15 @@ from memman.belief import AGENT, STEER, USER, WISH, allowed, lowest, trusted
 from memman.judge.judge import Judge
 from memman.llm.builtin.extract import described
 from memman.model.records import DEFAULT_IMPORTANCE, Candidate, Fact, Note
-from memman.model.terms import respelled, stem, words
+from memman.model.terms import stem, words
 from memman.model.text import said
 from memman.model.vocabulary import REMEMBERED, WISHES
 from memman.pipeline.comparison import (
     BOUNDS,
     Sentence,
-    faithful,
-    in_order,
     near_sentences,
     numbers,
-    original,
     parsed,
-    says,
     twins,
 )
 from memman.pipeline.heard import OFFERING, SHOWN, Said, roots
@@ -67,7 +63,7 @@ def told(fact: Fact) -> Fact:
     return replace(fact, source=AGENT, category=_unwished(fact))
 
 
-async def weighed(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+async def restrained(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     """Give each fact the weight of its source, and hold back what is written to steer an agent.
 
     Of a note that somebody asked to be remembered a planted structure holds back all.
@@ -76,10 +72,10 @@ async def weighed(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact
     found = await asyncio.to_thread(steering, tools.judge, asked)
     held = {part: why for part, why in zip(asked, found, strict=True) if why}
     whole = planted(note.text) if note.channel in REMEMBERED else ""
-    return tuple(_weighed(note, fact, held, whole) for fact in facts)
+    return tuple(_restrained(note, fact, held, whole) for fact in facts)
 
 
-def _weighed(note: Note, fact: Fact, held: Mapping[str, str], whole: str) -> Fact:
+def _restrained(note: Note, fact: Fact, held: Mapping[str, str], whole: str) -> Fact:
     mine = source(note, fact)
     why = "" if allowed(mine, STEER) else next((held[part] for part in parts(fact) if part in held), whole)
     weight = bounded(fact, mine)
@@ -95,22 +91,6 @@ def bounded(fact: Fact, whose: str) -> Fact:
 
 def _unwished(fact: Fact) -> str:
     return "fact" if fact.category in WISHES else fact.category
-
-
-# The user says it where the judge finds the two so probably the same, and a change so improbable.
-SAME, CHANGED = 0.5, 0.1
-_ALL = 1.0
-
-
-def says_so(tools: Tools, said: str, text: str) -> bool:
-    """Whether what was `said` says all that `text` does: in its words, or as the judge reads its likest sentences."""
-    if says([said], text, _ALL) and faithful(text, said) and in_order(text, said):
-        return True
-    likest = original(text, said)
-    if not likest or not numbers(text) <= numbers(said) or respelled(text, said):
-        return False
-    there, back = tools.judge.relations([(text, likest), (likest, text)])
-    return min(there.same, back.same) >= SAME and max(there.ends, back.ends) < CHANGED
 
 
 # What was said bears on a line where the judge, one way or the other, so surely takes the two for no strangers, and

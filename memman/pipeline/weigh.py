@@ -12,8 +12,9 @@ from memman.pipeline.heard import Heard, Said
 from memman.pipeline.known import waiting
 from memman.pipeline.objection import objected
 from memman.pipeline.plan import Objection, Piece, Plan, Tools, Weight
+from memman.pipeline.sameness import says_so
 from memman.pipeline.scope import asked, place, scope
-from memman.pipeline.trust import bounded, prompted, reported, says_so, whose
+from memman.pipeline.trust import bounded, prompted, reported, whose
 from memman.store import MemoryRow
 
 # Memories of the note's own session that a user's words are compared with: an agent notes down before a turn ends.
@@ -73,7 +74,9 @@ def _borne_out(tools: Tools, plan: Plan) -> tuple[Piece, ...]:
     rows = reader.rows(near)
     doubtful = [rows[memory] for memory in sorted(reader.unconfirmed(near))]
     mine = _words(tools, plan.note) if doubtful else ""
-    pieces = {(row.id, plan.note.provenance.session) for row in doubtful if mine and says_so(tools, mine, row.text)}
+    pieces = {
+        (row.id, plan.note.provenance.session) for row in doubtful if mine and says_so(tools.judge, mine, row.text)
+    }
     for n, fact in enumerate(plan.facts):
         if not fact.held and plan.weights[n].belief.source == AGENT:
             pieces |= set(_by_others(tools, plan, n, rows.values()))
@@ -94,7 +97,7 @@ def _by_others(tools: Tools, plan: Plan, n: int, rows: Iterable[MemoryRow]) -> I
     note, text = plan.note, plan.facts[n].text
     session = note.provenance.session
     for row in rows:
-        if row.status != "current" or not trusted(row.source) or not says_so(tools, row.text, text):
+        if row.status != "current" or not trusted(row.source) or not says_so(tools.judge, row.text, text):
             continue
         theirs = _session(row.origin)
         if row.source == USER:
