@@ -25,7 +25,6 @@ from memman.belief import (
 from memman.embed.base import planes
 from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, Verdict
 from memman.model.text import without_questions
-from memman.model.uid import memory_uid
 from memman.model.vocabulary import BUILTIN, RECORD, REPLACED
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.vectors import EVERYTHING, index, made_by, put
@@ -69,14 +68,10 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, now:
     known = _known(tools.reader, plan, at)
     effects = list(_effects(tools.reader, plan, at, known))
     ended = {one.verdict.memory for one in effects if one.what == ENDS and not one.gives_way}
-    # What was extracted, and journaled, before a purge stays out too.
     fresh = [
         n
         for n, fact in enumerate(plan.facts)
-        if n not in known
-        and not plan.weights[n].waits
-        and (not fact.left_of or fact.left_of in ended)
-        and not tools.gone(plan.note, fact.text)
+        if n not in known and not plan.weights[n].left_out and (not fact.left_of or fact.left_of in ended)
     ]
     outcome = "stored" if fresh else "known" if known else "nothing"
     if not unit.receipt(plan.note, now, outcome, len(fresh), tools.drain, json.dumps(_models(tools, plan))):
@@ -99,7 +94,7 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, now:
     retired += _replace_late(tools, unit, plan, rows, at, now)
     _carry_out(unit, plan, (one for one in effects if one.what != ENDS), rows, now)
     unit.link(_edges(plan, rows, known), now)
-    return Outcome(tuple(memory_uid(plan.note.uid, n) for n in fresh), retired, len(known))
+    return Outcome(tuple(plan.weights[n].uid for n in fresh), retired, len(known))
 
 
 def _bear_out(unit: SqliteUnit, plan: Plan, fresh: Sequence[int], rows: Mapping[int, int], now: int) -> None:
@@ -123,7 +118,7 @@ def _corrected(tools: Tools, unit: SqliteUnit, plan: Plan, now: int) -> Iterator
     for memory, instead in plan.objections:
         if memory not in current:
             continue
-        rows = () if instead is None else reader.located([memory_uid(plan.note.uid, instead)])
+        rows = () if instead is None else reader.located([plan.weights[instead].uid])
         if not any(unit.supersede(memory, row, now, plan.note.queued_at, "the user corrected it") for row in rows):
             yield memory
 
@@ -271,7 +266,7 @@ def _draft(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed, effects: 
         return _rest(reader, plan, n, vectors)
     note = plan.note
     return Draft(
-        uid=memory_uid(note.uid, n),
+        uid=plan.weights[n].uid,
         note=note.uid,
         fact=plan.facts[n],
         source=plan.weights[n].belief.source,
@@ -322,7 +317,7 @@ def _rest(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed) -> Draft:
         entities=tuple(dict.fromkeys(name for name in names if name.casefold() in fact.text.casefold())),
         keywords=tuple(without_questions(json.loads(row.keywords))),
     )
-    uid, note, scope = memory_uid(plan.note.uid, n), plan.note, _scope(reader, memory)
+    uid, note, scope = plan.weights[n].uid, plan.note, _scope(reader, memory)
     visibility = note.hints.visibility
     return Draft(uid, note.uid, fact, row.source, row.origin, row.valid_from, vectors, scope, visibility)
 

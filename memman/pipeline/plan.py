@@ -38,20 +38,21 @@ Objection = tuple[int, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What is known of a fact before it is stored: what it is believed by, and what it holds for.
+    """What is known of a fact before it is stored: its memory's uid, what it is believed by, and what it holds for.
 
     `asked` says that the caller said what for, `kin` names the repositories whose memories are recalled there, `files`
-    those that the fact names with what they hold, `typed` what the user typed that the fact says in other words, and
-    `waits` whether it is to be held back and a memory says it already.
+    those that the fact names with what they hold, and `typed` what the user typed that the fact says in other words.
+    What is `left_out` was purged, or is to be held back and a memory says it already.
     """
 
+    uid: str
     belief: Statement
     scope: Scope
     asked: bool
     kin: tuple[str, ...]
     files: Mapping[str, str]
     typed: str
-    waits: bool
+    left_out: bool
 
 
 @dataclass(frozen=True, slots=True)

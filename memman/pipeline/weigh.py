@@ -7,6 +7,7 @@ from dataclasses import replace
 from memman.belief import AGENT, PROMPTED, REPORTED, USER, Statement, apart, trusted
 from memman.model.records import Note
 from memman.model.text import answering, said
+from memman.model.uid import memory_uid
 from memman.pipeline.enrich import files
 from memman.pipeline.heard import Heard, Said
 from memman.pipeline.known import waiting
@@ -36,13 +37,15 @@ async def _weights(tools: Tools, plan: Plan) -> list[Weight]:
     waits = waiting(tools, plan)
     return [
         Weight(
+            uid=memory_uid(note.uid, n),
             belief=_belief(plan, n),
             scope=scope(note, fact),
             asked=bool(asked(note)),
             kin=tuple(tools.kin(place(note, fact))),
             files=named[n],
             typed="" if fact.left_of or said(fact.text) in typed else typed,
-            waits=n in waits,
+            # What was extracted, and journaled, before a purge stays out too.
+            left_out=n in waits or tools.gone(note, fact.text),
         )
         for n, fact in enumerate(plan.facts)
     ]
