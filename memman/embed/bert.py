@@ -2,13 +2,13 @@
 
 import json
 import mmap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from unicodedata import category, normalize
 
 import numpy as np
 
 from memman.embed.base import Vectors
-from memman.embed.static import ideograph, spell
+from memman.embed.static import spell
 
 CLS, SEP = 101, 102
 # Elements of an attention head: 12 of them make a state's 384.
@@ -144,33 +144,10 @@ def gelu(x: Vectors) -> Vectors:
 
 
 UNKNOWN = "[UNK]"
-_ASCII_MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
-_BLANKS = "\t\n\r"
 
 
-def ids(text: str, vocabulary: Mapping[str, int], most: int) -> list[int]:
-    """Return the first `most` token ids of `text`, those that begin and end a sentence left out."""
-    found: list[int] = []
-    for word in words(text):
-        found += spell(word, vocabulary.get) or [vocabulary[UNKNOWN]]
-        if len(found) >= most:
-            break
-    return found[:most]
-
-
-def words(text: str) -> list[str]:
-    """Split into words in lower case without accents; every mark and every ideograph is a word of its own."""
-    text = normalize("NFD", text)
-    return text.translate(dict(_spaced(set(text)))).lower().split()
-
-
-def _spaced(characters: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield what stands in place of each character that does not stay as it is."""
-    for char in characters:
-        kind = category(char)
-        if char in _BLANKS or kind == "Zs":
-            yield ord(char), " "
-        elif kind == "Mn" or kind[0] == "C" or char == "\ufffd":
-            yield ord(char), ""
-        elif kind[0] == "P" or char in _ASCII_MARKS or ideograph(char):
-            yield ord(char), f" {char} "
+def ids(word: str, vocabulary: Mapping[str, int]) -> list[int]:
+    """Return the token ids of a word: in lower case, without accents and what cannot be seen."""
+    seen = [char for char in normalize("NFD", word) if char != "\ufffd" and category(char)[0] != "C"]
+    plain = "".join(char for char in seen if category(char) != "Mn").lower()
+    return (spell(plain, vocabulary.get) or [vocabulary[UNKNOWN]]) if plain else []

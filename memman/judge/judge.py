@@ -85,7 +85,7 @@ def tokens(text: str, vocabulary: Mapping[str, int], most: int) -> list[Token]:
     """Return the first `most` tokens of `text`, those that begin and end a sentence left out."""
     found: list[Token] = []
     for start, end in _words(text):
-        found += ((number, start, end) for number in ids(text[start:end], vocabulary, most))
+        found += ((number, start, end) for number in ids(text[start:end], vocabulary))
         if len(found) >= most:
             break
     return found[:most]

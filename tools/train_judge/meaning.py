@@ -9,8 +9,8 @@ from model import Judge
 from rows import batches, padded
 from torch import Tensor
 
-from memman.embed.bert import CLS, SEP, ids
-from memman.judge.judge import LONGEST_PAIR
+from memman.embed.bert import CLS, SEP
+from memman.judge.judge import LONGEST_PAIR, tokens
 
 
 class Meaning:
@@ -24,7 +24,7 @@ class Meaning:
     @torch.no_grad()
     def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return unit vectors: (texts, width)."""
-        rows = [([CLS, *ids(text, self._vocabulary, LONGEST_PAIR), SEP], []) for text in texts]
+        rows = [([CLS, *(n for n, _, _ in tokens(text, self._vocabulary, LONGEST_PAIR)), SEP], []) for text in texts]
         found = torch.zeros(len(rows), self._model.words.shape[1])
         for batch in batches(rows):
             some = padded([rows[n][0] for n in batch])
