@@ -40,8 +40,7 @@ class _Asked:
 class Batched(Wrapper):
     """A model that is asked about several notes at once, those of equal trust and the same agent.
 
-    One that answers garbage to several is asked again about half of them at a time, and about none a third time; one
-    that refuses several, until it is known which text it refuses.
+    What it garbles or leaves out it is asked once more; where it refuses several, about each by itself.
     """
 
     def __init__(self, inner: LLM, most: int = MOST) -> None:
@@ -98,16 +97,16 @@ class Batched(Wrapper):
     async def _answered(self, several: Sequence[_Asked], *, again: bool = True) -> None:
         try:
             left = await self._asked(several)
+            why = BadReply(f"{self.provider} left questions unanswered")
         except BadReply as error:
-            if len(several) == 1 or not again:
-                _fail(several, error)
-                return
-            await self._halved(several, again=False)
+            left, why = [*several], error
         except Refused as error:
             if len(several) == 1:
                 _fail(several, error)
-            else:
-                await self._halved(several, again=again)
+                return
+            for asked in several:
+                await self._answered([asked])
+            return
         except asyncio.CancelledError:
             for asked in several:
                 asked.reply.cancel()
@@ -116,16 +115,11 @@ class Batched(Wrapper):
             # What waits would fare no better.
             self._waiting, waiting = [], self._waiting
             _fail([*several, *waiting], error)
+            return
+        if left and again and len(several) > 1:
+            await self._answered(left, again=False)
         else:
-            if left and again:
-                await self._answered(left, again=False)
-            else:
-                _fail(left, BadReply(f"{self.provider} left questions unanswered"))
-
-    async def _halved(self, several: Sequence[_Asked], *, again: bool) -> None:
-        half = len(several) // 2
-        await self._answered(several[:half], again=again)
-        await self._answered(several[half:], again=again)
+            _fail(left, why)
 
     async def _asked(self, several: Sequence[_Asked]) -> list[_Asked]:
         """Ask, and return what got no answer."""

@@ -96,8 +96,8 @@ def test_what_was_left_out_or_told_twice_is_asked_again(change):
     assert len(model.asked) == 2
 
 
-def test_garbage_is_asked_again_in_halves_and_not_a_third_time():
-    """Ten questions cost three calls at most, and each of them meets BadReply."""
+def test_garbage_is_asked_again_and_not_a_third_time():
+    """Ten questions cost two calls, and each of them meets BadReply."""
 
     class Garbling(Model):
         async def complete(self, request):
@@ -106,7 +106,7 @@ def test_garbage_is_asked_again_in_halves_and_not_a_third_time():
 
     model = Garbling()
     assert all(isinstance(one, BadReply) for one in answered(model, *map(question, TEXTS)))
-    assert len(model.asked) == 3
+    assert len(model.asked) == 2
 
 
 def test_an_outage_is_everybodys():
