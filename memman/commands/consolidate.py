@@ -198,7 +198,7 @@ def _print(report: dict[str, Any]) -> None:
         text("no two memories say the same")
     elif report["id"]:
         back = f"memman undo {short(report['id'], note=True)}"
-        text(f"{counted(report['merged'], 'memory')} merged; to take this back: {back}")
+        text(f"{counted(report['merged'], 'memory')} merged; to undo this: {back}")
     elif report["dry_run"]:
         for line in _lines(report["groups"]):
             text(line)

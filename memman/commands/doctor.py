@@ -46,6 +46,6 @@ def doctor(names: tuple[str, ...], billable: bool, as_json: bool) -> int:
 
 def _print(name: str, finding: Finding) -> None:
     text(f"{_MARKS[finding.status]:<5} {name:<{_WIDTH}}  {finding.says}")
-    for label, more in (("note", finding.hint), ("mend", finding.mend)):
+    for label, more in (("note", finding.hint), ("fix", finding.mend)):
         if more:
             text(f"{'':<{_WIDTH + 6}}  {label}: {more}")

@@ -65,8 +65,8 @@ _ANSWERS = {
     "temporal": "what happened around it",
     "entity": "what names the same things",
     "causal": "why it is so, and what it led to",
-    "semantic": "what is alike",
-    NEWER: "what newer memory may say otherwise",
+    "semantic": "what is similar",
+    NEWER: "newer memories that may change it",
 }
 
 

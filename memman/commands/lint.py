@@ -164,7 +164,7 @@ def _duplicates(look: _Look) -> Iterator[_Found]:
 def _contradictions(look: _Look) -> Iterator[_Found]:
     settled = quality.kept_apart(look.catalogue.reader) | look.catalogue.pairs()
     against = (pair for pair, found in look.pairs.items() if found == "against" and pair not in settled)
-    yield from ((old, new, "said otherwise by") for old, new in against)
+    yield from ((old, new, "contradicted by") for old, new in against)
 
 
 def _stale(look: _Look) -> Iterator[_Found]:
@@ -199,7 +199,7 @@ def _vague(look: _Look) -> Iterator[_Found]:
 def _over_long(look: _Look) -> Iterator[_Found]:
     for row, said in _texts(look).items():
         if (letters := extent(said)) > LONGEST:
-            yield row, 0, f"{letters} letters: beyond {LONGEST} nothing newer is compared with it"
+            yield row, 0, f"{letters} letters: newer statements are compared with the first {LONGEST} only"
 
 
 class _Finding(NamedTuple):
@@ -248,7 +248,7 @@ def _print(found: dict[str, Any]) -> None:
         if (left := count - len(shown)) > 0:
             text(f"  and {left} more: memman lint --only {shlex.quote(kind)} --limit {count}")
     if not any(found["counts"].values()):
-        text("nothing to mend")
+        text("nothing to fix")
 
 
 @verb(shows=_print, bar=("looking", "nothing was changed"))
@@ -329,7 +329,7 @@ def _print_doubts(doubts: dict[str, Any]) -> None:
     told = {
         "asked": 'never answered: memman remember "…" answers',
         "weak": "unconfirmed, only an agent has said so: memman review approve ID, or reject ID",
-        "against": "said otherwise: memman review approve ID, if the second holds, or reject ID",
+        "against": "contradicted: memman review approve ID, if the second holds, or reject ID",
     }
     for kind, head in told.items():
         lines([head] if doubts[kind] else [])

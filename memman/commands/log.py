@@ -300,7 +300,7 @@ def _print_cost(record: dict[str, Any]) -> None:
 
 
 def _bill(one: dict[str, Any]) -> str:
-    unpriced = " and what has no price" if one["unpriced"] else ""
+    unpriced = " and calls of unknown price" if one["unpriced"] else ""
     tokens = f"{one['tokens_in']} tokens in, {one['tokens_out']} out"
     return f"{counted(one['calls'], 'call')}, {tokens}, {one['cost']:.4f} USD{unpriced}"
 
@@ -463,7 +463,7 @@ def _print_since_last(found: dict[str, Any]) -> None:
     count = len(found["changes"]) + found["left"]
     here = since if since == until else f"from {since} to {until}"
     away = duration(found["away_ms"] / 1000)
-    text(f"last here {here}, {away} ago; {count or 'nothing'} changed since that began{review}")
+    text(f"last here {here}, {away} ago; {count or 'nothing'} changed since then{review}")
     lines(_changed_line(one, one["scope"] or PERSONAL) for one in found["changes"])
     if found["left"]:
         text(f"and {found['left']} more: memman log diff --since {since}")

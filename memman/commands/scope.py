@@ -154,7 +154,7 @@ def _named(report: dict[str, Any]) -> None:
     elif report["id"]:
         back = f"memman undo {short(report['id'], note=True)}"
         former = f"memman scope name {shlex.quote(report['before']) if report['before'] else '--unset'}"
-        text(f"moved: {' and '.join(held)}; to take that back: {back} and {former}")
+        text(f"moved: {' and '.join(held)}; to undo that: {back} and {former}")
     else:
         again = f"memman scope name {shlex.quote(said) if said else '--unset'} --move"
         text(f"still under the former name: {' and '.join(held)}; `{again}` moves them")

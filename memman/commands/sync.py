@@ -56,7 +56,7 @@ def _check(folder: Folder, key: Key, *, given: bool) -> None:
     if folder.hosts and not any(can_be_read(folder, host, key) for host in folder.hosts):
         why = "was written with another key" if given else "has records of another machine"
         raise BadConfig(
-            f"{folder.path} {why}: `memman sync --key` on that machine shows the line of its key; give it to"
+            f"{folder.path} {why}: `memman sync --key` on that machine shows its key; give it to"
             f" `memman sync --folder {folder.path} --key -`"
         )
 
@@ -148,7 +148,7 @@ def sync(place: Place, *, folder: str | None, key: str | None, look: bool, off: 
         return Told({"said": says}, lambda done: text(done["said"]))
     new = folder and begin(place, folder, _read_key() if key else "")
     if new:
-        complain("a new key was made; `memman sync --key` shows the line to carry to the other machines")
+        complain("a new key was made; `memman sync --key` shows it, for the other machines")
     done = once(place)
     for trouble in done.troubles:
         complain(trouble)

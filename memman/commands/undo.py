@@ -84,7 +84,7 @@ def _tell(report: dict[str, Any], *, dry_run: bool) -> None:
     elif dry_run:
         text("nothing was changed: this was a dry run")
     else:
-        text(f"to take this back: memman undo {short(report['id'], note=True)}")
+        text(f"to undo this: memman undo {short(report['id'], note=True)}")
 
 
 def _print_undos(records: list[dict[str, Any]]) -> None:

@@ -67,7 +67,7 @@ def correct(place: Place, values: Values) -> Done:
     text = checked_text(_one(values, "text").encode("utf-8", "surrogatepass"))
     told, _ = queued(place.data, place.name, [text], hints, stores.here(), stores.cwd(), uid)
     note = told[0][0]
-    says = f"Your words take the place of {uid[:SHORT_ID]} in a moment."
+    says = f"Your words will replace {uid[:SHORT_ID]} in a moment."
     return Done(says, "undo", {"id": note}, f"memman undo {note[-SHORT_ID:]}")
 
 

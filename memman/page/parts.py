@@ -91,7 +91,7 @@ def choices(one: Mapping[str, Any], back: str, after: Inside = "") -> Html:
     """Write the buttons that a memory has, by how it stands."""
     wanted: dict[str, list[Button]] = {
         "current": [("keep", "Still true", {}), ("wrong", "Wrong", {}), elsewhere(one)],
-        "superseded": [("reinstate", "Have it hold again", {})],
+        "superseded": [("reinstate", "Restore it", {})],
         "forgotten": [("restore", "Bring it back", {})],
     }
     return buttons(one["uid"], back, *wanted.get(one["status"], ()), after=after)

@@ -245,7 +245,7 @@ def notice(done: Done, back: str) -> str:
             for name, value in (*done.values.items(), ("back", back))
         ]
         button = f'<form method="post" action="/act/{done.undo}">{"".join(hidden)}<button>Undo</button></form>'
-    command = f"<p>To take it back: <code>{escape(done.command)}</code></p>" if done.command else ""
+    command = f"<p>To undo it: <code>{escape(done.command)}</code></p>" if done.command else ""
     return f'<div class="notice" role="status"><p>{escape(done.says)}</p>{command}{button}</div>'
 
 

@@ -125,7 +125,7 @@ def start(place: Place, _: Values) -> View:
     ]
     used = tokens(text)
     meter = el("meter", value=used, min=0, max=BUDGET, aria_label=f"{used} of {BUDGET} tokens")
-    left: Inside = [el("h2", "Left out, to be found at prompts"), el("ul", [_line(one) for one in out])] if out else ""
+    left: Inside = [el("h2", "Left out, but found at prompts"), el("ul", [_line(one) for one in out])] if out else ""
     body = together(
         el("p", f"{counted(len(shown), 'memory')}, {used} of {BUDGET} tokens ", meter, class_="lead"),
         el("p", f"In {label(here.repository, here.path)}, where this page was started.", class_="about")

@@ -43,7 +43,7 @@ def test_what_says_the_same_becomes_one_and_its_undo_is_exact(twice):
     assert twice.person("consolidate", answer=no).returncode > 0
     assert state(twice) == before
     done = twice.memman("consolidate")
-    assert "1 memory merged; to take this back: memman undo " in done.stdout
+    assert "1 memory merged; to undo this: memman undo " in done.stdout
     assert twice.store("SELECT text FROM memory WHERE status = 'superseded'") == [goes]
     assert twice.recall(goes)[0] == stays
     assert twice.memman("consolidate").stdout == "no two memories say the same\n"

@@ -74,7 +74,7 @@ def test_a_limit_says_how_many_more_there_are_and_a_sound_store_has_nothing_to_m
         box.drain()
     assert "and 2 more: memman lint --only vague --limit 3" in flawed.memman("lint", "--limit", "1").stdout
     box.memman("store", "create", "empty")
-    assert box.memman("lint", "--store", "empty").stdout.endswith("nothing to mend\n")
+    assert box.memman("lint", "--store", "empty").stdout.endswith("nothing to fix\n")
     done = box.memman("lint", "--only", "ugly")
     assert (done.returncode > 0, done.stderr.count("\n")) == (True, 1)
 

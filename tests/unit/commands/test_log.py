@@ -192,7 +192,7 @@ def test_what_was_replaced_comes_first_and_what_it_was_is_said(box):
     said = box.memman("log", "--since", "last").stdout.splitlines()
     began, ended = (time.strftime("%Y-%m-%dT%H:%M", time.localtime(found[side] / 1000)) for side in ("since", "until"))
     here = began if began == ended else f"from {began} to {ended}"
-    assert said[0] == f"last here {here}, 2 days ago; 2 changed since that began"
+    assert said[0] == f"last here {here}, 2 days ago; 2 changed since then"
     assert said[1].endswith(f'{SEVEN} (before: "{FIVE}")')
 
 
