@@ -69,10 +69,10 @@ _PROGRAM = "program"
 class Recalled:
     """A memory that recall found, or a note that waits (`pending`).
 
-    `id` is what `show` and `forget` take; `text` what was said, `line` the same as `memman recall` prints it, with all
-    that is to be known before it is believed. `source` is whose word it is (user, agent, file, import, tool, web), and
-    `unverified` whether neither the user nor an agent said it and nobody verified it. `at` is since when it holds,
-    `scope` where it holds if not here or everywhere, `labels` what stands against it, `confidence` is from 0 to 1.
+    `id` can be given to `show` and `forget`. `text` is the statement, `line` the line that `memman recall` prints, with
+    its labels. `source` says whose word it is (user, agent, file, import, tool, web); `unverified` is true if neither
+    the user nor an agent said it and nobody verified it. `at` is the time since when it holds, `scope` where it holds
+    (empty for here or everywhere), `labels` are doubts about it, and `confidence` is from 0 to 1.
     """
 
     id: str
@@ -88,17 +88,17 @@ class Recalled:
 
 
 class Memory:
-    """A store of memories, as it is seen from a folder.
+    """A store of memories, as seen from a folder.
 
-    `store` and `data` (the data folder) are those that `memman` would use, unless given. `folder` decides where a note
-    holds and what is recalled; it is the working folder unless given. `source` is whose word this program speaks: an
-    agent's unless said otherwise, so what it remembers is labelled unconfirmed, holds for its folder only, replaces
-    nothing of the user's, and what it forgets is limited as an agent's. Say "user" only for what the user said
-    themselves; below an agent it counts as the agent's all the same.
+    `store` and `data` (the data folder) default to those that `memman` would use. `folder` (default: the working
+    folder) decides where a note holds and what is recalled. `source` says whose word its notes are, by default an
+    agent's: they are labelled unconfirmed, hold for the folder only and cannot replace what the user said, and the
+    limits of agents apply to `forget`. Use "user" only for what the user said; in a process that an agent started, the
+    source stays the agent's.
 
-    Nothing is open between calls: use one object in any number of threads, and any number of processes at once. After
-    a fork it is as good as before. Every error is a MemmanError. All methods may raise StoreError (damaged, newer or
-    out of reach), CannotWrite and Busy besides what they name.
+    Nothing is open between calls, so an object can be shared by threads and used after a fork, and any number of
+    processes can work at once. Every error is a MemmanError. Besides the errors that they name, all methods may raise
+    StoreError (damaged, newer or out of reach), CannotWrite and Busy.
     """
 
     def __init__(
@@ -142,12 +142,12 @@ class Memory:
     ) -> str:
         """Queue a note and return its id, once it is on disk. Secrets in it are removed before.
 
-        `recall` finds it at once by its words, `pending`; by its meaning, and compared with what is known, once a drain
-        has stored it: the scheduler starts one soon, or call `drain`. `scope` is personal, repository or path:FOLDER;
-        `until` is a date or a time from now, such as 14d. What the newest waiting note says is not queued again.
+        `recall` finds it at once by its words (`pending`), and by its meaning after a drain has stored it, which the
+        scheduler starts soon, or `drain`. `scope` is personal, repository or path:FOLDER; `until` is a date or a time
+        from now, such as 14d. A repetition of the newest waiting note is not queued again.
 
-        Raises UsageError for empty or overlong (64 KiB) text, an unknown value, or a folder left out by
-        .memmanignore; UnknownStore; SchedulerStopped where memory is read-only.
+        Raises UsageError for empty or overlong (64 KiB) text, an unknown value, or a folder excluded by
+        .memmanignore; UnknownStore; SchedulerStopped if memory is read-only.
         """
         refuse_stopped(self.data, "remember")
         values = {
@@ -171,9 +171,9 @@ class Memory:
         history: bool = False,
         all_scopes: bool = False,
     ) -> list[Recalled]:
-        """Return what answers a question, best first, at most `limit` (1 to 50); nothing where nothing is relevant.
+        """Return what answers a question, best first, at most `limit` (1 to 50); an empty list if nothing is relevant.
 
-        No network and no model is asked. `history` shows what was replaced too, `all_scopes` other repositories.
+        Uses no network and no model. `history` includes superseded memories, `all_scopes` other repositories.
 
         Raises UsageError for an empty query or an unknown value, UnknownStore.
         """
@@ -195,13 +195,13 @@ class Memory:
         return [one for _, one in hits]
 
     def show(self, id: str) -> list[dict[str, Any]]:  # noqa: A002 - as everything here calls it
-        """Return all that is known of a memory, of each that a note became, or of a note that waits.
+        """Return everything about a memory, about each memory made of a note, or about a waiting note.
 
-        `id` is an id or its beginning, 4 characters at least. A record is what `memman show ID --json` prints: kind
-        (memory or note), uid, text, status, source, category, importance, entities, scope, provenance, history and
-        more; later versions may add to it.
+        `id` is an id or its first characters, at least 4. A record is what `memman show ID --json` prints: kind (memory
+        or note), uid, text, status, source, category, importance, entities, scope, provenance, history and more; later
+        versions may add fields.
 
-        Raises UsageError for what is no id, UnknownId, AmbiguousId, UnknownStore.
+        Raises UsageError for an invalid id, UnknownId, AmbiguousId, UnknownStore.
         """
         from memman.commands.printing import aged
         from memman.commands.show import known
@@ -210,22 +210,22 @@ class Memory:
         return aged(place, known(place, [id]))
 
     def forget(self, *ids: str) -> list[str]:
-        """Forget memories, all or none; return the ids of those that were not forgotten yet.
+        """Forget memories, all or none; return the ids of those that were forgotten by this call.
 
-        Notes that wait are forgotten too. `memman forget --undo ID` brings one back.
+        Waiting notes can be forgotten too. `memman forget --undo ID` restores a memory.
 
         Raises UsageError, UnknownId and AmbiguousId as `show` does, UnknownStore, SchedulerStopped, and, unless
-        `source` is "user", ForPeople for what a person protects, and for more than 10 a session or day.
+        `source` is "user", ForPeople for protected memories and for more than 10 per session or day.
         """
         from memman.commands.forget import forgotten
 
         return [str(one["id"]) for one in forgotten(self._place(), ids) if one["changed"]]
 
     def drain(self, seconds: float | None = None) -> int:
-        """Store what waits as memories, in a process of its own; return how many notes of the store still wait.
+        """Turn waiting notes into memories, in a separate process; return how many notes of the store still wait.
 
-        Not needed: the scheduler drains by itself. Waits for a drain that is running; with a model configured, each
-        note may take seconds. After `seconds` no new note is begun.
+        Optional: the scheduler drains by itself. Waits for a running drain; with a model configured, each note may take
+        seconds. No note is started after `seconds`.
 
         Raises the error that keeps notes waiting (ProviderError, StoreError …), SchedulerStopped, UnknownStore.
         """

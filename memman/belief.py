@@ -12,11 +12,11 @@ came from a tool or the web. What a source may do by itself (`allowed`):
 | be said again after a rejection  | yes  | no    | no   | no     | no   | no  |
 | replace what is not stored yet   | yes  | no    | no   | no     | no   | no  |
 
-What a commit or a file says is told at a prompt if it is on record: the machine's own git user wrote it, or a person
-vouches for its repository. It stays a file's word, told behind what people said.
+A commit or a file is shown at a prompt if it is on record: the machine's own git user wrote it, or a person vouches for
+its repository. Its source stays `file`, and it is shown after what people said.
 
-What only an agent has said is `lone`, until the user, or an independent session, says the same, or a person approves,
-verifies or protects it. What a newer statement does to an older one that it would end (`effect`):
+What only an agent has said is `lone` until the user or an independent session says the same, or a person approves,
+verifies or protects it. The effect of a newer statement on an older one that it denies (`effect`):
 
 | newer, older    | user            | agent, lone | agent, borne out | file    | import  | tool    | web  |
 | --------------- | --------------- | ----------- | ---------------- | ------- | ------- | ------- | ---- |
@@ -29,9 +29,10 @@ verifies or protects it. What a newer statement does to an older one that it wou
 | tool            |                 |             |                  |         |         | ends    | ends |
 | web             |                 |             |                  |         |         |         | ends |
 
-The newer only may end the older where that is not sure, where it holds in one place and the older everywhere, and where
-the user reports what others said. It stands before what holds longer than it does itself, until it ends. What somebody
-asked to be replaced ends in each of these cases. What a person protects ends only so; a lone word contradicts it.
+The newer one only *may* end the older one if the verdict is unsure, if it holds in one place and the older one
+everywhere, or if the user reports what others said. A statement with an earlier end suspends the older one instead of
+ending it. A replacement that somebody asked for ends the older one in each of these cases. A protected memory is
+ended only by such a replacement; a lone statement contradicts it.
 """
 
 TYPE_CHECKING = False
@@ -84,9 +85,9 @@ APART_MS = 43_200_000
 
 
 class Statement:
-    """What is believed by: whose word it is, what bears it out (kinds of evidence), until when and where it holds.
+    """A statement with its source, its evidence (kinds), its end, and where it holds.
 
-    `place` is whether it holds in one place only, None where that is not sure.
+    `place` is whether it holds in one place only, None if that is unsure.
     """
 
     __slots__ = ("ends_at", "evidence", "place", "protected", "source")
@@ -110,7 +111,7 @@ class Statement:
 
     @property
     def upheld(self) -> bool:
-        """Whether people stand behind it."""
+        """Whether it is confirmed: protected, or said by the user, or an agent's word that was confirmed."""
         return self.protected or (trusted(self.source) and not self.lone)
 
     @property
@@ -120,12 +121,12 @@ class Statement:
 
 
 def rank(source: str) -> int:
-    """Rank a source, 0 the most trusted; one that nobody knows is the least."""
+    """Rank a source: 0 is the most trusted, an unknown one the least."""
     return SOURCES.index(source) if source in SOURCES else len(SOURCES)
 
 
 def lowest(*sources: str) -> str:
-    """Return the least trusted of some sources, which is whose word comes of them; '' says nothing."""
+    """Return the least trusted of some sources, ignoring ''."""
     return max(filter(None, sources), key=rank)
 
 
@@ -135,7 +136,7 @@ def trusted(source: str) -> bool:
 
 
 def allowed(source: str, deed: str) -> bool:
-    """Whether a source may do something by itself."""
+    """Whether a source may do something without a person's consent."""
     return rank(source) <= rank(_LEAST[deed])
 
 
