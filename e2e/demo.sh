@@ -44,11 +44,11 @@ memman scheduler drain >"$work/drained"
 say "Wednesday: a new session, of any agent, begins with what holds now"
 memman prime | sed -n '/^<memman-memory>$/,$p'
 
-say "Questions get what bears on them; what was replaced is kept, and shown when asked for"
+say "A question brings the memories that answer it; replaced ones are kept, and shown with --history"
 run memman recall "where is the web shop deployed"
 run memman recall --history "where is the web shop deployed"
 run memman recall "why Postgres for billing"
-say "Nothing is known of this, so nothing is said"
+say "A question that no memory answers gets no answer"
 run memman recall "what is the weather in Paris"
 
 say "You see all of it, and can correct, undo or purge it"

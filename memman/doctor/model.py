@@ -134,7 +134,7 @@ def _agent(context: Context, provider: str) -> Iterator[Finding]:
     agent, named = CLIENTS[provider], context.settings["MEMMAN_LLM_COMMAND"]
     program = find(agent.program, named)
     if not program:
-        hint = "install it, or name its place: `memman config set MEMMAN_LLM_COMMAND PATH`"
+        hint = "install it, or give its path: `memman config set MEMMAN_LLM_COMMAND PATH`"
         says = f"{provider}: no program {named or agent.program}; the judge decides instead"
         yield fail(says, _without("LLM"), hint)
         return
