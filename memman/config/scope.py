@@ -22,8 +22,9 @@ THERE = "in:"
 # What a name is that a person gave.
 _NAMED = "scope:"
 _HASHES = (40, 64)
-# Before the commit down to which history was read so far; before a first one that is the only one, and may be amended.
-_UNKNOWN, _ONLY = "-", "="
+# Before the commit down to which history was read so far, before one of which none can be read, and before a first one
+# that is the only one, and may be amended.
+_UNKNOWN, _UNREAD, _ONLY = "-", "?", "="
 # Where no session was told yet what a folder is joined with.
 _NEWS = "new"
 # Folders that are kept, of those that have no name and no more than one identity; seconds that others may write.
@@ -130,10 +131,12 @@ def known(data: str, repository: Repository, *, alone: bool = False, keep: bool 
         where, text = "", ""
     found = _found(text, where)
     keeps = keep or not alone or bool(found)
-    root = "" if alone else _root(repository, found.root if found else "")
+    root = "" if alone else _root(repository, found.root if found else "", keep=keep)
     own = repository.folder + "/" if alone else repository.name
     own = own if own.isprintable() else "".join([char if char.isprintable() else " " for char in own])
-    first = root.removeprefix(_ONLY) if root[:1] != _UNKNOWN else ""
+    if found and found.root == root and [parted(one)[0] for one in found.identities[:1]] == [own]:
+        return found
+    first = root.removeprefix(_ONLY) if root[:1] not in (_UNKNOWN, _UNREAD) else ""
     if not (first or alone or own == repository.folder):
         from hashlib import blake2b
 
@@ -332,14 +335,19 @@ def _before(text: str, repository: Repository) -> list[str]:
     return before.identities if before else []
 
 
-def _root(repository: Repository, before: str) -> str:
-    """Return the repository's first commit, marked, given what that was before: '' for none here."""
-    if before and before[0] not in _ONLY + _UNKNOWN:
+def _root(repository: Repository, before: str, *, keep: bool) -> str:
+    """Return the repository's first commit, marked, given what that was before: '' for none here.
+
+    History that could not be read is read again where something is to be kept.
+    """
+    if before and before[0] not in _ONLY + _UNREAD + _UNKNOWN:
         return before
     commit = "" if repository.shallow else repository.commit
-    if not commit or before == _ONLY + commit:
+    if not commit or before == _ONLY + commit or (before == _UNREAD + commit and not keep):
         return before if commit else ""
     from memman.config.history import first_commit
 
     root, done = first_commit(repository, before[1:] if before[:1] == _UNKNOWN else "")
-    return (_ONLY if root == commit else "") + root if done else _UNKNOWN + root
+    if done:
+        return (_ONLY if root == commit else "") + root
+    return _UNKNOWN + root if root else _UNREAD + commit

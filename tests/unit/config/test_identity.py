@@ -42,9 +42,9 @@ def made(folder, commits=2, address=""):
     return folder
 
 
-def at(data, folder):
+def at(data, folder, *, keep=False):
     """Return where one is who stands in a folder."""
-    return here(str(data), repository(str(folder)), str(folder))
+    return here(str(data), repository(str(folder)), str(folder), keep=keep)
 
 
 def said(box, folder, *args, **more):
@@ -188,7 +188,7 @@ def test_an_address_alone_is_no_repository(box, tmp_path, form):
     else:
         assert not sees(at(box.data, mine), at(box.data, theirs).repository, "", inside=False)
     first = git(mine, "rev-list", "--max-parents=0", "HEAD")
-    assert at(box.data, mine).repository == f"example.com/acme/till#{first}"
+    assert at(box.data, mine, keep=True).repository == f"example.com/acme/till#{first}"
     assert found(box, mine) == [PORT]
 
 
