@@ -1,12 +1,19 @@
 """The one way memman opens an SQLite file. Safe on the hot path: imports apsw and little else."""
 
+import _collections_abc
 import os
 import sys
-from operator import itemgetter
-
-import apsw
+from _operator import itemgetter
 
 from memman.config.places import check_regular, check_still, fsync_folder, kept_still, make_file, make_folder, open_file
+
+# apsw asks for collections.abc and nothing beside it: to load the package around it takes a millisecond of each start.
+_LENT = [name for name in ("collections", "collections.abc") if "collections" not in sys.modules]
+sys.modules.update(dict.fromkeys(_LENT, _collections_abc))
+import apsw  # noqa: E402 - see above
+
+for _name in _LENT:
+    del sys.modules[_name]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -294,21 +301,22 @@ def open_reader(path: str) -> apsw.Connection:
     checks_pages()
     _check_regular(path)
     try:
-        return _asked(path, "readonly_shm=1") if kept_still() else _reader(path, apsw.SQLITE_OPEN_READONLY)
+        if kept_still():
+            return _reader(by_address(path, "readonly_shm=1"))
+        return _reader(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY))
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         if _logged(path) or (os.access(path.rpartition("/")[0], os.W_OK) and not kept_still()):
             raise
-        return _asked(path, "immutable=1")
+        return _reader(by_address(path, "immutable=1"))
 
 
-def _asked(path: str, how: str) -> apsw.Connection:
+def by_address(path: str, how: str) -> apsw.Connection:
     """Open `path` read-only, in a way that only its address can ask for."""
     quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    return _reader(f"file:{quoted}?{how}", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    return apsw.Connection(f"file:{quoted}?{how}", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
-def _reader(path: str, flags: int) -> apsw.Connection:
-    db = apsw.Connection(path, flags=flags)
+def _reader(db: apsw.Connection) -> apsw.Connection:
     db.set_busy_timeout(WAIT_MS)
     try:
         _check_pages(db)  # the first read is what opens the log

@@ -6,7 +6,7 @@ nibbles of elements 0..n/2-1 are the low halves of the blob's bytes and those of
 All sums are exact integers, so every reader of the table agrees to the last bit before normalising.
 """
 
-import apsw
+from memman.sqlite import by_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,9 +52,8 @@ class StaticTable:
     """The packaged token table, read-only, for one thread. Raises apsw.Error when it is missing or no table."""
 
     def __init__(self, path: str = TABLE) -> None:
-        quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         # Immutable: no lock is taken for the hundreds of look-ups, and a read-only folder will do.
-        self._db = apsw.Connection(f"file:{quoted}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        self._db = by_address(path, "immutable=1")
         self._cursor = self._db.cursor()
         meta = dict(self._cursor.execute("SELECT key, value FROM meta"))
         self.model: str = meta["model"]

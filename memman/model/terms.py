@@ -1,7 +1,5 @@
 """Words of a text, as both the index and the query see them. Safe on the hot path: imports nothing to speak of."""
 
-from itertools import pairwise
-
 STOPWORDS = frozenset(
     """a about above after again against all also am an and any are aren as at be because been before being
     below between both but by can cannot could couldn did didn do does doesn doing don down during each few for
@@ -84,6 +82,8 @@ def _of_one_kind(run: str) -> list[str]:
     kinds = run.translate(_SCRIPTS)
     if len(set(kinds)) == 1:
         return [run]
+    from itertools import pairwise
+
     starts = [0, *(n for n in range(1, len(kinds)) if kinds[n] != kinds[n - 1]), len(run)]
     return [run[start:end] for start, end in pairwise(starts)]
 

@@ -13,8 +13,7 @@ from tests.support.box import PATIENCE
 BESIDE = frozenset(
     # zlib: the digest of what a recall shows, a quarter of a millisecond; fcntl: the drain's lock; io: from 3.14 on;
     # math: part of the interpreter on Debian
-    "_collections _operator errno gc io apsw collections collections.abc fcntl itertools keyword math operator reprlib"
-    " zlib".split()
+    "_operator errno gc io apsw fcntl math zlib".split()
 )
 COMMON = frozenset(
     """
@@ -53,7 +52,10 @@ RECALL = (
     """.split()
     )
 )
-NEVER = frozenset("re json typing dataclasses click httpx numpy datetime pathlib logging asyncio filelock enum".split())
+NEVER = frozenset(
+    """re json typing dataclasses click httpx numpy datetime pathlib logging asyncio filelock enum collections
+    hashlib""".split()
+)
 LISTED = """
 import sys
 before = set(sys.modules)
