@@ -45,12 +45,6 @@ class Days:
         t = self.today
         return midnight(t.tm_year, t.tm_mon - months * count, t.tm_mday - days * count), self.now + 1
 
-    def weekend(self, back: int) -> "Bounds":
-        """Return Saturday and Sunday of a week so many weeks ago."""
-        t = self.today
-        saturday = t.tm_mday - t.tm_wday + 5 - 7 * back
-        return midnight(t.tm_year, t.tm_mon, saturday), midnight(t.tm_year, t.tm_mon, saturday + 2)
-
     def weekday(self, number: int) -> "Bounds":
         """Return the last such day before today; Monday is 0."""
         return self.unit("day", (self.today.tm_wday - number - 1) % 7 + 1)
@@ -60,12 +54,6 @@ class Days:
         year = year or self.today.tm_year - (month > self.today.tm_mon)
         return midnight(year, month, 1), midnight(year, month + 1, 1)
 
-    def quarter(self, year: int | None, quarter: int) -> "Bounds":
-        """Return a quarter (1 to 4), without a year the last that has begun."""
-        first = 3 * quarter - 2
-        year = year or self.today.tm_year - (first > self.today.tm_mon)
-        return midnight(year, first, 1), midnight(year, first + 3, 1)
-
     def date(self, year: int | None, month: int, day: int) -> "Bounds":
         """Return a day, without a year the last such that has begun. Raises ValueError for a day that never was."""
         latest = year or self.today.tm_year - ((month, day) > (self.today.tm_mon, self.today.tm_mday))
@@ -73,18 +61,6 @@ class Days:
             if localtime(midnight(tried, month, day) // 1000 + _NOON_SECONDS).tm_mday == day:
                 return midnight(tried, month, day), midnight(tried, month, day + 1)
         raise ValueError(f"no day {day} in month {month}")
-
-    def week(self, moment: int) -> "Bounds":
-        """Return the week of a moment, Monday to Sunday."""
-        t = localtime(moment / 1000)
-        monday = t.tm_mday - t.tm_wday
-        return midnight(t.tm_year, t.tm_mon, monday), midnight(t.tm_year, t.tm_mon, monday + 7)
-
-    def final(self, name: str, end: int) -> "Bounds":
-        """Return the last day, week, month or quarter of what ends at `end`."""
-        days, months = _LENGTHS[name]
-        t = localtime(end / 1000)
-        return midnight(t.tm_year, t.tm_mon - months, t.tm_mday - days), end
 
 
 def midnight(year: int, month: int, day: int) -> int:

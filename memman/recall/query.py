@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 # By these and by dates a question may name a time; which it is, `moments` reads.
 TIMELY = frozenset(
     """january february march april may june july august september october november december jan feb mar apr jun jul
-    aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday q1 q2 q3 q4 today tonight
-    yesterday this last previous past ago weekend""".split()
+    aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday today tonight yesterday this last
+    previous past ago""".split()
 )
 _CENTURIES = ("19", "20")
 # How much more what is of the time asked for counts, and what is of the days around it: a thing is often noted a
