@@ -18,8 +18,6 @@ RECALL, SESSION_START, PROMPT, PRE_TOOL, SUBAGENT = WAYS = (
 )  # fmt: skip
 # The mark in a session's file where it has ended.
 ENDED = "ended"
-# What stands behind the name of a session's file where something waits for its next prompt (memman.queue.untold).
-UNTOLD = ".unnoted"
 # How the files begin that say, in the form of a session's, until when sessions were told what others left in a place.
 RECEIPTS = "kept"
 _MOST_BYTES = 1_048_576

@@ -6,8 +6,6 @@ import time
 from memman.config.ignore import ignored
 from memman.config.places import make_file, sessions_path, setting
 from memman.config.schedule import Schedule
-from memman.hot.frame import framed, harmless
-from memman.model.noted import WORD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +23,6 @@ _NO = ("", "0", "false", "no", "off")
 _GOES_ON = 14 * 86_400
 # What Claude Code says of a prompt that a person typed; '' where it says nothing.
 _TYPED = ("", "user")
-# What the agent is told of what it did not note, with so many characters of it.
-_LONGEST = 160
-_SAYS = 'Last turn the user said: "{}". If that holds in later sessions, too, end your answer with a line `{}: \u2026`.'
 
 
 def asked(call: "Call") -> bool:
@@ -78,19 +73,6 @@ def has_noted(call: "Call") -> None:
         os.utime(path)
     except OSError:
         return
-
-
-def unnoted(call: "Call") -> str:
-    """Return the block that says what the user said in the turn before that the agent did not note, '' for nothing.
-
-    It is said once, and only in the turn that follows, where the judge finds it lasting.
-    """
-    from memman.queue.untold import take
-
-    session = call.session
-    before = next((said for who, said in reversed(session.said) if who == "user"), "")
-    text = take(call.data, call.host, session.id, " ".join(before.split()) if session.asked and wanted(call) else "")
-    return framed(harmless(_SAYS.format(text[:_LONGEST], WORD)), ()) if text else ""
 
 
 def _noting(call: "Call") -> str:

@@ -1,12 +1,11 @@
 """The events of an agent, and what memman answers to each: context for the model, or silence."""
 
-import os
 import time
 
 from memman.config import stores
 from memman.config.places import data_dir, queue_path, reach_path, store_path
 from memman.config.repository import repository
-from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT, UNTOLD, note_shown
+from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT, note_shown
 from memman.hot.hook import Progress
 from memman.hot.provenance import borrower, in_shell
 from memman.hot.session import Session
@@ -139,12 +138,7 @@ def _session_start(call: Call) -> str:
 
 def _follow(call: Call) -> None:
     """Ask for a drain where turns wait, or where none has brought in for some time what other machines stored."""
-    turns = _turns_wait(call)
-    if turns:
-        from memman.queue.untold import release
-
-        release(call.data, call.place.repository, call.session.id)
-    if turns or _behind(call):
+    if _turns_wait(call) or _behind(call):
         from memman.config.drain_by_write import ask
 
         ask(call.data)
@@ -199,27 +193,7 @@ def _user_prompt(call: Call) -> str:
     call.progress.missing = "answer"
     if call.progress.late or call.host in _DEAF:
         return ""
-    return "\n".join(filter(None, (_reminded(call, prompt, PROMPT, first=first), _unnoted(call))))
-
-
-def _unnoted(call: Call) -> str:
-    """Tell an agent that is asked to note what it may have missed in the turn before."""
-    if not _waits(call):
-        return ""
-    from memman.hot.attended import unnoted
-
-    return unnoted(call)
-
-
-def _waits(call: Call) -> bool:
-    """Whether something may wait for this session's next prompt: from here on it does so no more."""
-    if not call.session.path:
-        return False
-    try:
-        os.unlink(call.session.path + UNTOLD)
-    except OSError:
-        return False
-    return True
+    return _reminded(call, prompt, PROMPT, first=first)
 
 
 def _reminded(call: Call, said: str, way: str, *, first: bool = False) -> str:
@@ -263,10 +237,7 @@ def _post_compact(call: Call) -> str:
 
 
 def _session_end(call: Call) -> str:
-    """Queue the turn that no stop ended, and what the agent was to be told of the one before.
-
-    What was shown is kept, for the session may be resumed.
-    """
+    """Queue the turn that no stop ended; what was shown is kept, for the session may be resumed."""
     rows = []
     with call.session as session:
         if session.prompt:
@@ -279,10 +250,6 @@ def _session_end(call: Call) -> str:
         from memman.hot.capture import queue
 
         queue(call, rows)
-    if _waits(call):
-        from memman.queue.untold import take
-
-        take(call.data, call.host, call.session.id, "")
     from memman.config.drain_by_write import ask
 
     ask(call.data)

@@ -93,15 +93,14 @@ def _settled(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     return (one if said_by(tools, note, spoken, text) else told_by_agent(one),)
 
 
-async def watch(tools: Tools, note: Note) -> tuple[tuple[Fact, ...], str]:
+async def watch(tools: Tools, note: Note) -> tuple[Fact, ...]:
     """Listen to a turn of a session whose agent notes what it is told.
 
-    Keep what ends a memory, and what else is worth it where none of the agent's lines is what the user said. Return it
-    with what of a turn without a line seems worth one; '' for nothing.
+    Keep what ends a memory, and what else is worth it where none of the agent's lines is what the user said.
     """
     heard = await asyncio.to_thread(Heard.of, note, tools.judge)
     if tools.capture == "off" or not heard.user:
-        return (), ""
+        return ()
     judged = (await tools.builtin.complete(heard.request(note))).data
     worthy = tuple(one for one in _facts(judged) if not (one.source or heard.doubts(one.text)))
     ended = await _ended(tools, note, heard, judged)
@@ -110,9 +109,8 @@ async def watch(tools: Tools, note: Note) -> tuple[tuple[Fact, ...], str]:
         told = await asyncio.to_thread(lambda: any(said_by(tools, note, spoken, line) for line in lines))
         instead = () if told or worthy or ended else await asyncio.to_thread(_instead, tools, note, heard)
         found = ended if told else distinct((*worthy, *ended, *instead))
-        return await asyncio.to_thread(_unnoted, tools, note, heard, found), ""
-    ended = ended or await asyncio.to_thread(_instead, tools, note, heard)
-    return ended, "" if ended else next((said(one.text) for one in worthy), "")
+        return await asyncio.to_thread(_unnoted, tools, note, heard, found)
+    return ended or await asyncio.to_thread(_instead, tools, note, heard) or await news(tools, note, worthy)
 
 
 async def _ended(tools: Tools, note: Note, heard: Heard, judged: Mapping[str, Any]) -> tuple[Fact, ...]:
