@@ -71,21 +71,19 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
         from memman.store.reach import told as told_reach
 
         old = told_reach(path, now)
-    if as_json:
-        from memman.hot.answer import answer, least
-
-        if budget is not None and budget < least(store, old):
-            refuse(f"--budget {budget} has no room for --json: give at least {least(store, old)}")
+    if as_json and budget is not None:
+        refuse("--budget counts what lines cost: leave it out with --json, or give --limit")
     hits = found(data, store, query, asked.filters, asked.limit, asked.intent)
     if as_json:
-        text, shown = answer(hits, store, query, budget, old)
+        from memman.hot.answer import answer
+
+        text = answer(hits, store, old)
         sys.stdout.write(text + "\n")
-        costs = [tokens(text) // shown] * shown if shown else []
+        costs = [tokens(text) // len(hits)] * len(hits) if hits else []
     else:
         written = lines(hits, now, query, budget)
         sys.stdout.write("".join([f"{line}\n" for line in written]))
         costs = list(map(tokens, written))
-        shown = len(costs)
     sys.stdout.flush()
     elsewhere = "" if hits else _elsewhere(asked)
     if not hits:
@@ -95,8 +93,8 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
 
         here = asked.filters.here
         note_unanswered(data, store, now, agent(), here.repository if here else "", query)
-    if shown < len(hits):
-        sys.stderr.write(f"memman: {len(hits) - shown} of {len(hits)} hits do not fit into --budget {budget}\n")
+    if len(costs) < len(hits):
+        sys.stderr.write(f"memman: {len(hits) - len(costs)} of {len(hits)} hits do not fit into --budget {budget}\n")
     if old:
         sys.stderr.write(f"memman: {old}\n")
     late = overdue(data)

@@ -6,7 +6,7 @@ from memman.model.text import SHORT_ID, age, plain, replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from memman.recall.hit import Hit
 
@@ -71,7 +71,7 @@ def lines(hits: "Sequence[Hit]", now: int, query: str, budget: int | None) -> li
     for hit in hits:
         start, text = head(hit, now), abridged(hit, asked)
         if left is not None:
-            text = text if written else fitted(text, start.__add__, left)
+            text = text if written else fitted(start, text, left)
             if tokens(start + text) > left:
                 break
             left -= tokens(start + text)
@@ -79,14 +79,14 @@ def lines(hits: "Sequence[Hit]", now: int, query: str, budget: int | None) -> li
     return written
 
 
-def fitted(text: str, around: "Callable[[str], str]", room: int) -> str:
-    """Cut `text` so that what `around` makes of it costs at most `room`; where not a character would fit, leave it."""
-    if tokens(around(text)) <= room:
+def fitted(start: str, text: str, room: int) -> str:
+    """Cut `text` so that it costs at most `room` behind `start`; where not a character would fit, leave it."""
+    if tokens(start + text) <= room:
         return text
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if tokens(around(text[:middle] + "…")) <= room else (low, middle - 1)
+        low, high = (middle, high) if tokens(start + text[:middle] + "…") <= room else (low, middle - 1)
     return text[:low].rstrip() + "…" if low else text
 
 

@@ -61,7 +61,7 @@ def verbs(box):
         ("forget", memory),
     )
     as_json = tuple((*args, "--json") for args in plain[:-2])
-    return (*plain[:-2], *as_json, ("recall", QUERY, "--json", "--budget", "900"), ("prime",), *plain[-2:])
+    return (*plain[:-2], *as_json, ("recall", QUERY, "--budget", "900"), ("prime",), *plain[-2:])
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ def test_what_an_older_version_stored_is_found_and_not_shown(leaky):
     uid = leaky.store("SELECT uid FROM memory ORDER BY id LIMIT 1")[0]
     looks = (
         *(("scan",), ("scan", "--json"), ("recall", "what do deploys push with"), ("show", uid)),
-        *(("recall", "--json", "deploys push"), ("recall", "--json", "--budget", "300", "deploys push")),
+        *(("recall", "--json", "deploys push"), ("recall", "--budget", "300", "deploys push")),
         *(("recall", "password of the spare host"), ("recall", "--json", "password spare host")),
         *(("list",), ("list", "--json"), ("list", "--by-day"), ("list", "--by-day", "--json")),
         *(("log", "list"), ("log", "list", "--json"), ("log", "worker"), ("log", "worker", "--json"), ("prime",)),

@@ -72,7 +72,7 @@ def test_the_questions_are_shown_nowhere_and_exported(box, tmp_path):
     for args in (
         ("recall", QUERY),
         ("recall", QUERY, "--json"),
-        ("recall", QUERY, "--json", "--budget", "2000"),
+        ("recall", QUERY, "--budget", "2000"),
         ("list", "--json"),
         ("show", uid),
         ("show", uid, "--json"),
