@@ -333,7 +333,7 @@ def left(place: Place, part: str) -> dict[str, Any]:
     with reading(place) as catalogue:
         db = catalogue.reader.db
         if part == LAST:
-            if not (last := last_session(db, standing(), place.session, newest=catalogue.reader.last())):
+            if not (last := last_session(db, standing(), place.session)):
                 raise UnknownId("no session has stored anything here yet")
             part = last[1]
         one = known[one_of(known, part, "session")]

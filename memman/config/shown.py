@@ -18,8 +18,8 @@ RECALL, SESSION_START, PROMPT, PRE_TOOL, SUBAGENT = WAYS = (
 )  # fmt: skip
 # The mark in a session's file where it has ended.
 ENDED = "ended"
-# How the files begin that say, in the form of a session's, until when sessions were told what others left in a place.
-RECEIPTS = "kept"
+# How the files begin that say, in the form of a session's, that in a place its history was offered to be read.
+OFFERED = "offered"
 _MOST_BYTES = 1_048_576
 _NOBODY = "."
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
