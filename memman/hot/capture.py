@@ -5,7 +5,6 @@ import os
 from memman.config.places import arrivals_path, make_folder, open_file
 from memman.config.shown import session_name
 from memman.config.stores import cwd
-from memman.hot.attended import has_noted, nobodys, wanted
 from memman.hot.frame import ends, stripped, typed, uncommanded
 from memman.hot.handover import keep as hand_over
 from memman.hot.session import written
@@ -54,8 +53,7 @@ def prompted(call: "Call", prompt: str) -> bool:
     if call.payload.text("agent_id"):
         return False
     prompt = uncommanded(prompt)
-    keep = wanted(call)
-    program = nobodys(call)
+    keep, program = call.wanted(), call.of_program()
     text = kept(typed(prompt)) if keep and not program else ""
     said = call.payload.text("prompt_id", "turn_id")
     turn = said and session_name(said)
@@ -101,7 +99,7 @@ def unstopped(call: "Call", session: "Session") -> "list[tuple[Row, str]]":
 
     rows = []
     call.stand(session.folder or call.cwd)
-    if wanted(call):
+    if call.wanted():
         reply = kept(last_message(call.payload.text("transcript_path"), session.turn))
         rows = _told(call, session, session.prompt, reply)
     session.prompt = ""
@@ -122,7 +120,7 @@ def turn(call: "Call") -> None:
     """
     if call.payload.text("agent_id"):
         return
-    keep = wanted(call)
+    keep = call.wanted()
     if not keep:
         call.progress.missing = ""
     # Where another hook had the agent go on, what began the turn is queued already; what is typed meanwhile waits.
@@ -133,7 +131,7 @@ def turn(call: "Call") -> None:
         known = session.prompt or goes_on or not call.payload.text("prompt")
         if known and session.folder not in ("", call.cwd):
             call.stand(session.folder)
-            keep = keep and wanted(call)
+            keep = keep and call.wanted()
         # What the agent says as a program has it run is nobody's.
         if keep and (session.prompt or not session.program):
             reply = "" if session.mixed else kept(_answer(call))
@@ -168,7 +166,6 @@ def _told(call: "Call", session: "Session", text: str, reply: str) -> "list[tupl
         reply, lines = answer, []
     if lines:
         session.notes = True
-        has_noted(call)
     shown = " ".join([uid for uid in session.shown if uid.isalnum()][-_SHOWN:])
     both = _answers(session.said, reply)
     session.say("user", text)
@@ -218,11 +215,11 @@ def _noted(call: "Call", session: "Session", line: "Line", shown: str) -> "tuple
 def compact(call: "Call") -> None:
     """Queue the agent's own summary of a session, unless its user spoke in several repositories."""
     summary = call.payload.text("compact_summary", "summary")
-    keep = wanted(call)
+    keep = call.wanted()
     with call.session as session:
         if session.folder:
             call.stand(session.folder)
-        keep = keep and not session.moved and wanted(call)
+        keep = keep and not session.moved and call.wanted()
     if keep and (text := kept(summary)):
         queue(call, [_arrived(call, "compact", text, "agent")])
 

@@ -1,9 +1,10 @@
 """The events of an agent, and what memman answers to each: context for the model, or silence."""
 
+import os
 import time
 
 from memman.config import stores
-from memman.config.places import data_dir, queue_path, reach_path, store_path
+from memman.config.places import data_dir, queue_path, reach_path, setting, store_path
 from memman.config.repository import repository
 from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT, note_shown
 from memman.hot.hook import Progress
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 # Characters of a path that any host would send.
 _LONGEST = 4096
+# What Claude Code says of where it runs with nobody there, and of a prompt that a person typed.
+_PROGRAMS, _TYPED = ("sdk-cli", "sdk-ts", "sdk-py", "claude-code-github-action"), ("", "user")
+# What MEMMAN_CAPTURE may say where turns are kept.
+_ON = ("", "corrections", "turns", "ask")
 
 
 class Call:
@@ -63,6 +68,43 @@ class Call:
         from memman.config.scope import here
 
         return here(self.data, self.here, self.cwd or stores.cwd())
+
+    def wanted(self) -> bool:
+        """Whether turns are kept: not in CI, nor in ignored folders, nor stopped, nor unless the env file says so.
+
+        Some people's containers set CI, too: MEMMAN_NOTED=on says so.
+        """
+        from memman.config.ignore import ignored
+        from memman.config.schedule import Schedule
+
+        if not self.genuine or Schedule.load(self.data).stopped:
+            return False
+        try:
+            said = setting(self.data, "MEMMAN_CAPTURE")
+            if said not in _ON or (_set("CI") and setting(self.data, "MEMMAN_NOTED") != "on"):
+                return False
+            return not ignored(self.data, self.cwd or os.getcwd())
+        except Exception:  # noqa: BLE001 - what cannot be read is no permission
+            return False
+
+    def asked_to_note(self) -> bool:
+        """Whether this session is told to end answers with `Noted:` lines: where turns are kept and a person is there.
+
+        MEMMAN_NOTED says otherwise.
+        """
+        said = setting(self.data, "MEMMAN_NOTED")
+        program = _set("CI") or os.environ.get("CLAUDE_CODE_ENTRYPOINT") in _PROGRAMS
+        return self.wanted() and (said == "on" or (said in ("", "auto") and not program))
+
+    def of_program(self) -> bool:
+        """Whether a prompt is a program's: a schedule's, a loop's, or given by `claude -p`, unless MEMMAN_NOTED=on."""
+        source = self.payload.text("source")
+        return source not in _TYPED and not (source == "sdk" and setting(self.data, "MEMMAN_NOTED") == "on")
+
+
+def _set(name: str) -> bool:
+    """Whether a variable is set, and not to what means no."""
+    return os.environ.get(name, "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
 HOSTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cline", "openclaw", "goose", "nanoclaw")
@@ -112,7 +154,6 @@ def _refuse(who: str) -> None:
 
 def _session_start(call: Call) -> str:
     """Give the first block, unless the session that is resumed has it already."""
-    from memman.hot.attended import asked, notes
     from memman.hot.prime import NOTED, block, news
     from memman.hot.provenance import brand
 
@@ -124,8 +165,8 @@ def _session_start(call: Call) -> str:
         if source == "resume" and session.begun and call.host in _KEEP:
             return ""
         here = call.place
-        session.asked, session.first = asked(call), True
-        session.notes = session.asked and (session.notes or notes(call))
+        session.asked, session.first = call.asked_to_note(), True
+        session.notes = session.asked and session.notes
         says = NOTED if session.asked else _captured(call)
         text, lines = block(call.data, call.store, here, says=says, prompted=True)
         text += news(call, here) if call.genuine else ""
@@ -170,10 +211,9 @@ def _behind(call: Call) -> bool:
 
 def _captured(call: Call) -> str:
     """Return what the guide says of turns where the agent is not asked to note."""
-    from memman.hot.attended import wanted
     from memman.hot.prime import CAPTURED
 
-    return CAPTURED if wanted(call) else ""
+    return CAPTURED if call.wanted() else ""
 
 
 def _subagent_start(call: Call) -> str:

@@ -151,7 +151,7 @@ HOOK = frozenset(
 )
 CAPTURE = frozenset(
     """
-    memman.config.ignore memman.config.schedule memman.hot.attended memman.hot.capture memman.hot.frame
+    memman.config.ignore memman.config.schedule memman.hot.capture memman.hot.frame
     memman.hot.handover memman.model memman.model.noted memman.secrets memman.model.text
     """.split()
 )
@@ -161,7 +161,7 @@ REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.r
 PRIME = SEARCH - {"memman.recall.query"} | frozenset(
     """
     memman.config.command memman.config.ignore memman.config.schedule
-    memman.hot.attended memman.hot.frame memman.hot.prime memman.model
+    memman.hot.frame memman.hot.prime memman.model
     memman.model.noted memman.model.vocabulary memman.sqlite memman.store.filters
     memman.store.sqlite.topics
     """.split()
