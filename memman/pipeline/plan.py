@@ -61,7 +61,8 @@ class Plan:
 
     `earlier` holds what is in flight before it in the same store. `local` and `vectors` are float32 of shape (facts,
     dimension): the first from the built-in embedder, the second from the configured one. `models` names for each stage
-    that asked any the models that answered. `borne_out` is what the note bears out of agents' words, and others of its own.
+    that asked any the models that answered. `borne_out` is what the note bears out of agents' words, and others of its
+    own.
     """
 
     note: Note
