@@ -39,7 +39,7 @@ def matches(pattern: list[Command], line: list[Command]) -> bool:
     return bool(pattern) and any(
         all(
             _found(wanted, there) and (n == len(pattern) - 1 or there.piped or not wanted.piped)
-            for n, (wanted, there) in enumerate(zip(pattern, line[first:], strict=False))
+            for n, (wanted, there) in enumerate(zip(pattern, line[first : first + len(pattern)], strict=True))
         )
         for first in range(len(line) - len(pattern) + 1)
     )

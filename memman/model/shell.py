@@ -59,7 +59,7 @@ class _Reader:
         text = text.translate(_BARE) if folded else text.replace("\\\n", "")
         self.text, self.found, self.depth, self.folded = text, found, depth, folded
         self.words: list[str] = []
-        # The words of the commands whose output this one reads.
+        # The strings of the commands whose output this one reads.
         self.fed: list[str] = []
         self.word: list[str] | None = None
         # Here-documents whose bodies begin at the next line: where their mark stands, and the words it stands among.
@@ -187,9 +187,9 @@ class _Reader:
         if not words:
             return
         self.found.append(Command(words, piped=piped, folded=self.folded))
-        said = [*self.fed, *words]
-        self.fed = said if piped else []
-        strings = [] if self.folded else [word for word in said if " " in word or "\n" in word]
+        said = () if self.folded else (word for word in words if " " in word or "\n" in word)
+        strings = list(dict.fromkeys((*self.fed, *said)))
+        self.fed = strings if piped else []
         programs = {base(words[at]).lower() for at in places(words)} if strings else set()
         for text in strings:
             if not programs.isdisjoint(_SHELLS):
