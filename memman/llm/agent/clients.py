@@ -18,19 +18,9 @@ from memman.config.places import split_lines
 from memman.llm.agent.process import find
 from memman.llm.remote import count, outermost, unbounded
 from memman.model.objects import parsed
-from memman.model.records import Usage
+from memman.model.records import Request, Usage
 
 Json = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked, of which model, and in which folder."""
-
-    system: str
-    schema: Mapping[str, Any]
-    model: str
-    folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +37,26 @@ class Said:
 class Client:
     """One agent: its `program`, to whom texts go, and how it is called.
 
-    `files` are written into its folder before a call; `tokens` is what a call takes besides the question, about.
+    `argv` is made of a request, a model and the folder that `files` are written into before a call; `tokens` is what a
+    call takes besides the question, about.
     """
 
     name: str
     program: str
     vendor: str
-    argv: Callable[[Question], list[str]]
+    argv: Callable[[Request, str, str], list[str]]
     read: Callable[[str], Said]
     tokens: int
     environ: Mapping[str, str] = field(default_factory=dict)
-    files: Callable[[Question], dict[str, str]] = lambda _: {}
+    files: Callable[[Request], dict[str, str]] = lambda _: {}
 
 
-def _claude_argv(question: Question) -> list[str]:
+def _claude_argv(asked: Request, model: str, _: str) -> list[str]:
     return [
         *("-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--disable-slash-commands"),
         *("--no-session-persistence", "--setting-sources", "user", "--settings", '{"disableAllHooks":true}'),
-        *("--system-prompt", question.system, "--json-schema", json.dumps(question.schema), "--effort", "low"),
-        *("--model", question.model),
+        *("--system-prompt", asked.system, "--json-schema", json.dumps(asked.schema), "--effort", "low"),
+        *("--model", model),
     ]
 
 
@@ -100,15 +91,15 @@ _CODEX_SETTINGS = (
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def _codex_argv(question: Question) -> list[str]:
-    settings = [*_CODEX_SETTINGS, f"model_instructions_file={json.dumps(question.folder + '/instructions.md')}"]
+def _codex_argv(_: Request, model: str, folder: str) -> list[str]:
+    settings = [*_CODEX_SETTINGS, f"model_instructions_file={json.dumps(folder + '/instructions.md')}"]
     settings += [f"mcp_servers.{name}.enabled=false" for name in _codex_servers() if _PLAIN.fullmatch(name)]
     return [
         *("exec", "--ephemeral", "--json", "--skip-git-repo-check", "--ignore-rules", "--color", "never"),
-        *("--sandbox", "read-only", "--output-schema", question.folder + "/schema.json"),
+        *("--sandbox", "read-only", "--output-schema", folder + "/schema.json"),
         *(word for feature in _CODEX_FEATURES for word in ("--disable", feature)),
         *(word for setting in settings for word in ("-c", setting)),
-        *("--model", question.model, "-"),
+        *("--model", model, "-"),
     ]
 
 
@@ -122,8 +113,8 @@ def _codex_servers() -> list[str]:
     return []
 
 
-def _codex_files(question: Question) -> dict[str, str]:
-    return {"instructions.md": question.system, "schema.json": json.dumps(unbounded(question.schema))}
+def _codex_files(asked: Request) -> dict[str, str]:
+    return {"instructions.md": asked.system, "schema.json": json.dumps(unbounded(asked.schema))}
 
 
 def _codex_read(out: str) -> Said:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from memman.config.places import make_folder, split_lines, write_file
-from memman.llm.agent.clients import Client, Question, Said
+from memman.llm.agent.clients import Client, Said
 from memman.llm.agent.process import Ran, find, run, search_path
 from memman.llm.remote import outermost
 from memman.model.errors import BadReply, ProviderError, ProviderMisconfigured, ProviderUnavailable
@@ -58,9 +58,8 @@ class AgentModel:
                 f"{self.client.name}: no program {self.client.program}; install it, or name it with"
                 " `memman config set MEMMAN_LLM_COMMAND PATH`"
             )
-        question = Question(request.system, request.schema, self.model(request.role), self._folder)
         try:
-            said = await self._asked(program, question, screened(request.user))
+            said = await self._asked(program, request, screened(request.user))
         except ProviderError:
             raise
         except Exception as error:  # whatever a program does, no note pays for it
@@ -73,12 +72,12 @@ class AgentModel:
     async def close(self) -> None:
         """Nothing stays open between calls."""
 
-    async def _asked(self, program: str, question: Question, user: str) -> Said:
+    async def _asked(self, program: str, request: Request, user: str) -> Said:
         make_folder(self._folder)
-        for name, text in self.client.files(question).items():
+        for name, text in self.client.files(request).items():
             write_file(f"{self._folder}/{name}", text)
         environ = {"PATH": search_path(program), "TERM": "dumb", "NO_COLOR": "1", **self.client.environ}
-        words = [program, *self.client.argv(question)]
+        words = [program, *self.client.argv(request, self.model(request.role), self._folder)]
         ran = await run(words, user, folder=self._folder, environ=environ, limit=LIMIT, name=self.client.name)
         said = self.client.read(ran.out)
         if said.wrong or ran.code:
