@@ -14,7 +14,6 @@ from memman.commands import run
 from memman.config.keys import KEYS
 from memman.config.providers import EMBEDDERS, LLMS
 from memman.doctor import CHECKS, check_of
-from memman.hot.prime import ABOUT
 from memman.model import errors
 from memman.model.verbs import AGENT_VERBS
 
@@ -59,7 +58,6 @@ def _cli() -> str:
 
 
 def _skill() -> str:
-    about = ABOUT.replace("\n", "\n\n")
     rows = _table(("command", "when"), ((f"`{usage}`", when) for usage, when in AGENT_VERBS.values()))
     return f"""---
 name: memman
@@ -69,10 +67,10 @@ must not be asked again.
 
 # memman
 
-{about}
+memman keeps memories of earlier sessions, about this user and this place.
 
 {rows}
-`memman recall` prints one line per memory: id, age, source, text; nothing where nothing is relevant. Text given on
+`memman recall` prints one line per memory: id, age, source, text; nothing if nothing is relevant. Text given on
 standard input is not expanded by a shell:
 
     memman remember - <<'NOTE'

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memman.config.scope import Here
     from memman.hot.events import Call
 
-ABOUT = "memman keeps what earlier sessions left behind. What it knows of this user and this place stands below."
+ABOUT = "memman keeps memories of earlier sessions. Those about this user and this place follow."
 # What ends an answer, where somebody is there to read it.
 NOTED = f"""\
 When the user corrects you or says what will hold in later sessions, end your answer with one line: \

@@ -97,7 +97,7 @@ TOOLS: dict[str, Tool] = {
         {
             "text": _TEXT,
             "category": _CATEGORY,
-            "scope": _text("what it holds for: personal, repository, path:FOLDER; left out: what the text says"),
+            "scope": _text("where it holds: personal, repository, path:FOLDER; by default taken from the text"),
             "until": _text("until when it holds: 2026-12-01, 14d"),
         },
         ("text",),
@@ -107,7 +107,7 @@ TOOLS: dict[str, Tool] = {
         always=True,
     ),
     "replace": Tool(
-        "Say what holds now in place of a memory that is out of date. What the user said stays until they decide.",
+        "Replace a memory that is out of date by a new text. What the user said stays until they decide.",
         {"id": _TEXT, "text": _TEXT},
         ("id", "text"),
         words="text",
@@ -125,7 +125,7 @@ TOOLS: dict[str, Tool] = {
         destroys=True,
     ),
     "show": Tool(
-        "Show all that is known of memories: where from, their history, what is near.",
+        "Show everything about memories: source, history, and what is related.",
         {"ids": _IDS},
         ("ids",),
         ids="ids",
@@ -145,7 +145,7 @@ TOOLS: dict[str, Tool] = {
         },
         before=_RECORDS,
     ),
-    "status": Tool("Show the state of memory: what is stored, what waits, what went wrong.", {}),
+    "status": Tool("Show the state of memory: what is stored, what waits, what failed.", {}),
     "review": Tool(
         "List what waits here for the user to decide, and why. Only they decide, with `memman review` in a terminal.",
         {"limit": _LIMIT, "scope": _SCOPE},

@@ -3,11 +3,11 @@
 # Verb -> (how it is called, when it is of use).
 AGENT_VERBS: dict[str, tuple[str, str]] = {
     "recall": ('memman recall "words of the question"', "before work that earlier sessions may have touched"),
-    "list": ("memman list --around ID", "a memory whose line ends in …, whole, and what came before and after"),
+    "list": ("memman list --around ID", "a memory whose line ends in …, in full, with what came before and after"),
     "remember": ("memman remember -", "after a correction, a decision, a finding; the text comes on standard input"),
-    "replace": ("memman replace ID -", "the memory with this id is out of date; standard input says what holds now"),
-    "forget": ("memman forget ID", "the user asked that it be forgotten"),
-    "status": ("memman status", "what is stored, what waits, what went wrong"),
+    "replace": ("memman replace ID -", "the memory with this id is out of date; the new text comes on standard input"),
+    "forget": ("memman forget ID", "the user asks to forget it"),
+    "status": ("memman status", "what is stored, what waits, what failed"),
 }
 
 # Verbs that an agent is not told of and may run all the same: they only look, or are run for it by others.
