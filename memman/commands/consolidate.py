@@ -189,7 +189,7 @@ def _lines(found: Records) -> list[str]:
     return [
         line
         for group in found
-        for line in (f"stays  {named(group['into'])}", *(f"  goes into it  {named(one)}" for one in group["memories"]))
+        for line in (f"stays  {named(group['into'])}", *(f"  replaced  {named(one)}" for one in group["memories"]))
     ]
 
 

@@ -36,7 +36,7 @@ def ignored(data: str, folder: str) -> str:
     for place in dict.fromkeys((real, *map(os.path.normpath, links))):
         for where, root, line in _lists(data, place):
             if not understood(line, where, root):
-                return f"{where} is not understood at {line!a}, so it leaves out everything"
+                return f"{where} is not understood at {line!a}, so it excludes everything"
             for one in (line, _cut(line)):
                 for base in (root, "/") if one[0] == "/" else (root,):
                     names = [name for name in place.removeprefix(base).split("/") if name]

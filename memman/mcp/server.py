@@ -21,8 +21,8 @@ _LONGEST = 4096
 _SOMEBODY, _LETTERS = "mcp", frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 _NAMED = 40
 _NOWHERE = (
-    "memman: not saved: this server was started outside of any project, so nobody knows where this holds: with scope"
-    " personal it holds in every project"
+    "memman: not saved: this server was started outside any project, so it is unknown where this holds: give scope"
+    " personal for every project"
 )
 
 

@@ -59,7 +59,7 @@ _UNUSABLE = (
 _CONNECTING = (
     ("password authentication failed", ServerRefused, "does not accept the password"),
     ("no password supplied", ServerRefused, "wants a password"),
-    ("no pg_hba.conf entry", ServerRefused, "lets this role in from elsewhere or by TLS only"),
+    ("no pg_hba.conf entry", ServerRefused, "accepts this role only from elsewhere or by TLS"),
     ("certificate", ServerRefused, "has no certificate that can be verified: name its authority's, sslrootcert=FILE"),
     ("does not support SSL", ServerRefused, "does not offer TLS: only sslmode=prefer in its address does without"),
     ("method requirement", ServerRefused, "asks for the password in clear: let it use scram-sha-256, or TLS"),
@@ -149,7 +149,7 @@ def _attended(gen: PQGen[T], seconds: float) -> Generator[Any, Any, T]:
             if ready:
                 since = time.monotonic()
             elif time.monotonic() - since > seconds:
-                raise Silence(f"nothing came from it for {seconds:.0f} s")
+                raise Silence(f"it sent nothing for {seconds:.0f} s")
             wanted = gen.send(ready)
     except StopIteration as end:
         found: T = end.value
@@ -309,7 +309,7 @@ def translated(error: psycopg.Error, server: Server) -> MemmanError:
     if isinstance(error, psycopg.errors.InsufficientPrivilege) and any(
         one in str(error) for one in ("schema memman", "make_store")
     ):  # a member of no role of memman's, or of the reader who is to make a store
-        says += f": its administrator runs `GRANT {WRITER} TO` the role, or {READER} where it is only to read"
+        says += f": its administrator runs `GRANT {WRITER} TO` the role, or {READER} for reading only"
     return made(f"the server {server} {says} ({said})")
 
 
