@@ -19,7 +19,7 @@ from memman.model.plural import counted
 from memman.model.text import age
 from memman.model.vocabulary import GARBLES
 from memman.providers.chosen import budget as budget_of
-from memman.providers.chosen import in_force
+from memman.providers.chosen import in_force, unfit
 from memman.queue.late import MISSING, counts
 from memman.queue.ledger import Ledger, today
 from memman.queue.notes import WAITS
@@ -212,7 +212,7 @@ def status(place: Place) -> dict[str, Any]:
             "providers": chosen,
             "breaker": queue.meta("breaker"),
             "troubles": _troubles(queue, chosen["llm"]["provider"]),
-            "unfit": queue.meta(GARBLES),
+            "unfit": unfit(queue.meta(GARBLES), chosen["llm"]),
             "sync": {"folder": synced_by, **synced.last_round(place.data, place.name)} if synced_by else None,
             "last_drain": parsed(queue.meta("last_drain")),
             "spend": _spent(queue),

@@ -15,7 +15,7 @@ from memman.llm.agent.process import find
 from memman.model.errors import BadReply, MemmanError, ProviderError
 from memman.model.records import Request
 from memman.model.vocabulary import GARBLES
-from memman.providers.chosen import in_force, unpriced
+from memman.providers.chosen import in_force, unfit, unpriced
 from memman.providers.pool import adapter, embedder, llm
 from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
@@ -48,7 +48,7 @@ def model(context: Context) -> Iterator[Finding]:
     yield from _model(context, used["llm"])
     if used["embed"]["provider"] != "builtin":
         yield _looked_at(context, "embed", used["embed"])
-    yield from _unfit(context)
+    yield from _unfit(context, used["llm"])
     yield from map(fail, unpriced(settings).values())
     if any(record["endpoint"].startswith("https://") for record in used.values()):
         for name, variable in shell_only(settings).items():
@@ -68,9 +68,9 @@ def _model(context: Context, record: dict[str, str]) -> Iterator[Finding]:
         yield from _agent(context, record["provider"])
 
 
-def _unfit(context: Context) -> Iterator[Finding]:
+def _unfit(context: Context, record: dict[str, str]) -> Iterator[Finding]:
     with closing(QueueView(context.data)) as queue:
-        garbles = queue.meta(GARBLES)
+        garbles = unfit(queue.meta(GARBLES), record)
     if garbles:
         hint = "drains try it again, and a good answer ends this; `memman doctor --billable` asks it now"
         yield warn(f"model unfit: {garbles}", _without("LLM"), hint)

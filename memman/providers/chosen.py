@@ -104,6 +104,12 @@ def in_force(settings: Settings) -> dict[str, dict[str, str]]:
     }
 
 
+def unfit(garbles: str, record: "Mapping[str, str]") -> str:
+    """Return what the queue's setting GARBLES says of the model in force, '' where it is about another."""
+    named = tuple(f"{record['provider']} {record[role]} for " for role in ("fast", "slow"))
+    return garbles if garbles.startswith(named) else ""
+
+
 def budget(settings: Settings) -> "Budget":
     """Return what a day of the model may cost: of an agent within bounds where the settings say none."""
     from memman.providers.meter import OF_AGENTS, Budget

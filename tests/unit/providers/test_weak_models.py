@@ -129,7 +129,7 @@ def test_a_model_may_be_unfit_for_one_question_alone(box):
 
 
 def test_status_and_doctor_say_what_is_wrong_and_what_to_do(box):
-    """Both name model, question and fault."""
+    """Both name model, question and fault; another model set in its place is not blamed for it."""
     with ScriptedProvider(script=lambda got: TRUNCATED_CONTENT if got.task == "extract" else OK) as provider:
         alone(box, provider, LLM_MODEL_FAST="tiny")
         remember(box, 4)
@@ -139,6 +139,9 @@ def test_status_and_doctor_say_what_is_wrong_and_what_to_do(box):
             assert "model unfit" in shown, verb
             assert "tiny for extract: openai sent a truncated reply" in shown
             assert "memman doctor --billable" in shown
+        box.memman("config", "set", "LLM_MODEL_FAST", "better")
+        for verb in (("status",), ("doctor", "--check", "model")):
+            assert "unfit" not in box.memman(*verb).stdout
 
 
 def test_broken_replies_are_an_outage_and_wait(box):
