@@ -140,6 +140,20 @@ def test_recall_loads_exactly_its_own_modules(box, options):
     pinned(modules, RECALL)
 
 
+def test_a_history_that_cannot_be_read_is_tried_once_a_commit(box):
+    """A recall loads what reads it at first, and again where another commit is checked out."""
+    git = box.data.parent / ".git"
+    git.mkdir()
+    box.remember("Redis caches the sessions of the billing service.")
+    tried = []
+    for commit in "aab":
+        (git / "HEAD").write_text(commit * 40)
+        process = box.start(sys.executable, "-c", LISTED, "recall", "Redis")
+        _, err = process.communicate(timeout=PATIENCE)
+        tried.append("memman.config.history" in err.split())
+    assert tried == [True, False, True]
+
+
 HOOK = frozenset(
     """
     memman memman._entry memman.belief memman.config memman.config.lockfile memman.config.places
