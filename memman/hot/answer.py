@@ -13,27 +13,14 @@ if TYPE_CHECKING:
 
     from memman.recall.hit import Hit
 
-# What is told of a hit beside its row, by name, and where that is.
-_FACTORS = {
-    "score": "score",
-    "confidence": "confidence",
-    "doubtful": "doubtful",
-    "pending": "pending",
-    "coverage": "coverage",
-    "cosine": "cosine",
+# What is told of a hit beside its row, and where what has another name there is.
+_TOLD = """score confidence doubtful pending coverage cosine text_rank meaning_rank maxsim session via alike
+    maybe_replaced_by until scope labels reliability author visibility""".split()
+_PLACES = {
     "text_rank": "read.anchor.words_rank",
     "meaning_rank": "read.anchor.meaning_rank",
     "maxsim": "read.maxsim",
     "session": "read.session",
-    "via": "via",
-    "alike": "alike",
-    "maybe_replaced_by": "maybe_replaced_by",
-    "until": "until",
-    "scope": "scope",
-    "labels": "labels",
-    "reliability": "reliability",
-    "author": "author",
-    "visibility": "visibility",
 }
 
 
@@ -50,4 +37,4 @@ def _record(hit: "Hit") -> "dict[str, Any]":
     lists = {"entities": json.loads(row.entities), "keywords": without_questions(json.loads(row.keywords))}
     # What neither the user nor their agent said, and nobody verified.
     warned = {} if trusted(row.source) or hit.verified else {"unverified": True}
-    return row.record() | lists | warned | {name: attrgetter(place)(hit) for name, place in _FACTORS.items()}
+    return row.record() | lists | warned | {name: attrgetter(_PLACES.get(name, name))(hit) for name in _TOLD}

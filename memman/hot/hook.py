@@ -48,10 +48,6 @@ class Progress:
         """Whether what was said is still to be kept."""
         return self.missing not in ("", "answer")
 
-    def finished(self) -> None:
-        """Record that it has come to its end behind the turn."""
-        record(self.data, self.event, "answer" if self.event == "user-prompt" else "late")
-
     def ended(self) -> None:
         """Record that it was ended now; have a drain take up what it has left."""
         if not (self.data and self.missing):
@@ -115,8 +111,8 @@ def main(args: "Sequence[str]", store: str | None) -> int:
         said = answer(event, host, store, progress)
         if output.write(said):
             progress.missing = ""
-        elif progress.late:
-            progress.finished()
+        elif progress.late:  # it has come to its end behind the turn
+            record(progress.data, event, "answer" if event == "user-prompt" else "late")
     except BaseException as error:  # noqa: BLE001 - whatever it is, the agent's turn goes on
         if debug:
             sys.stderr.write(f"memman: hook {event[:40]!a}: {type(error).__name__}: {str(error)[:200]!a}\n")

@@ -159,10 +159,6 @@ def _share(values: "Mapping[str, str | bool | None]", name: str) -> float | None
 
 
 def _filters(values: "Mapping[str, str | bool | None]") -> Filters:
-    times: dict[str, int | None] = dict.fromkeys(_TIMES)
-    for name in _TIMES:
-        if text := said(values, name):
-            times[name] = moment(text, name)
     return Filters(
         category=choice(values, "category", CATEGORIES),
         source=choice(values, "source", SOURCES),
@@ -170,7 +166,4 @@ def _filters(values: "Mapping[str, str | bool | None]") -> Filters:
         least=_share(values, "min_confidence"),
         every=bool(values.get("all")),
         anywhere=bool(values.get("all_scopes")),
-        since=times["since"],
-        until=times["until"],
-        as_of=times["as_of"],
-    )
+    ).having(**{name: moment(text, name) for name in _TIMES if (text := said(values, name))})
