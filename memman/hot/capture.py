@@ -172,7 +172,7 @@ def _told(call: "Call", session: "Session", text: str, reply: str) -> "list[tupl
     rows = []
     if text:
         channel = "watched" if session.notes else "turn"
-        rows.append(_arrived(call, channel, text, "user", session.turn, reply=both, shown=shown))
+        rows = [_arrived(call, channel, text, "user", session.turn, reply=both, shown=shown)]
         session.words = str(rows[0][0]["uid"])
     noted = [_noted(call, session, line, shown) for line in lines]
     # The user sees the line: what they type next may be about it.

@@ -15,8 +15,9 @@ from memman.recall.hit import Hit
 from memman.recall.labels import labelled
 from memman.recall.render import line, tokens
 from memman.recall.supersede import chain, newer_first
-from memman.sqlite import there
+from memman.sqlite import TranslatedErrors, there
 from memman.store.filters import Filters
+from memman.store.sqlite.reader import SqliteReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from memman.config.scope import Here
     from memman.hot.session import Session
-    from memman.store.sqlite.reader import SqliteReader
 
 # Tokens and lines at a prompt, and at the first of a session, which is told all that may bear on its work.
 BUDGET, FIRST_BUDGET = 400, 600
@@ -115,7 +115,7 @@ def _bearing_on_work(data: str, store: str, here: "Here", said: str) -> "list[Hi
     return newer_first(told)
 
 
-def _threads(reader: "SqliteReader", hits: "list[Hit]", here: "Here") -> "list[Hit]":
+def _threads(reader: SqliteReader, hits: "list[Hit]", here: "Here") -> "list[Hit]":
     """Put behind each hit what else its talk left that holds here, of the first few talks.
 
     First comes what is a hit itself, the best first, then the rest, the newest first.
@@ -144,15 +144,18 @@ def _threads(reader: "SqliteReader", hits: "list[Hit]", here: "Here") -> "list[H
 
 def recalled(data: str, store: str, here: "Here", uids: "list[str]") -> dict[str, str]:
     """Return the line of the newest of these memories that holds here now, by its uid."""
-    recalls = RecallSession(data, store, waiting_of="user")
-    reader = recalls.reader
-    hits = _holding(reader, reader.located(uids), reader.scopes(here, inside=True)) if reader else []
-    recalls.close()
+    path = store_path(data, store)
+    with TranslatedErrors(path):
+        reader = SqliteReader.open(path)
+        if reader is None:
+            return {}
+        hits = _holding(reader, reader.located(uids), reader.scopes(here, inside=True))
+        reader.close()
     return _written(hits, "", BUDGET, 1)
 
 
 def _holding(
-    reader: "SqliteReader", ids: "Iterable[int]", scopes: "frozenset[int] | None", least: int = UNCERTAIN
+    reader: SqliteReader, ids: "Iterable[int]", scopes: "frozenset[int] | None", least: int = UNCERTAIN
 ) -> "list[Hit]":
     """Return those of these memories that hold now in one of these scopes, the newest first."""
     rows = reader.shown_rows(sorted(reader.filtered(ids, Filters(scopes=scopes)), reverse=True))
