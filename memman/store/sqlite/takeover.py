@@ -1,4 +1,7 @@
-"""A store of an earlier schema taken over once: what its rows say becomes records, and the rows stay its index."""
+"""A store of an earlier schema taken over once: what its rows say becomes records, and the rows stay its index.
+
+Of its log only why a memory is held back is taken over: the history of a memory begins with its records.
+"""
 
 import json
 import re
@@ -7,11 +10,9 @@ from typing import Any
 
 import apsw
 
-from memman.belief import FEEDBACK
 from memman.model import vocabulary
-from memman.model.uid import new_uid
 from memman.store import MemoryRow, records
-from memman.store.records import KIND_OF, RECEIPT, RULE, Parts, Record, body, named, state_of
+from memman.store.records import KIND_OF, RECEIPT, RULE, Parts, body, named
 from memman.store.sqlite import record_log
 from memman.store.sqlite.index import CONTENT, DECIDED, HOLDS, LISTS, STATE, TIMES, rewrite
 from memman.store.sqlite.schema import UNIT_WEIGHT
@@ -40,11 +41,9 @@ def take_over(db: apsw.Connection, statements: str) -> None:
         if (found := _OBJECT.search(statement)) and found[1] not in there:
             db.execute(statement)
     uids = dict(db.execute("SELECT id, uid FROM memory"))
-    changes = [*_notes(db), *_learned(db), *_rules(db), *_refused(db), *_log(db, uids)]
+    changes = [*_notes(db), *_learned(db, uids), *_rules(db), *_refused(db)]
     changes.sort(key=lambda change: change[0])
     db.execute("ALTER TABLE receipt DROP COLUMN changed")
-    states = _told(changes)
-    changes = sorted((*changes, *_left(db, uids, states)), key=lambda change: change[0])
     taken = records.TAKEN_OVER + record_log.host(db)  # two machines take over each its own store: two acts
     for at, act, uid, how, said in changes:
         record_log.append(db, at, act or taken, uid, KIND_OF[how], body(how, **said))
@@ -68,67 +67,29 @@ def _notes(db: apsw.Connection) -> Iterator[Change]:
         yield said["at"], note, note, "note", {"set": {RECEIPT: said}}
 
 
-def _learned(db: apsw.Connection) -> Iterator[Change]:
-    """Yield what each memory says."""
+def _learned(db: apsw.Connection, uids: Mapping[int, str]) -> Iterator[Change]:
+    """Yield what each memory says, and how it stands by now; the act that replaced it is its heir's note."""
+    notes = dict(db.execute("SELECT id, note FROM memory"))
     held = dict(db.execute("SELECT memory, coalesce(after ->> '$.why', '') FROM log_before WHERE verb = 'hold'"))
     for row in map(MemoryRow, db.execute(f"SELECT {MemoryRow.listed()} FROM memory ORDER BY id").fetchall()):
-        status, how, said = HOLDS, "add", dict[str, Any]()
-        if row.status == "review" or row.uid in held:
-            status, how, said = HOLDS | {"status": "review"}, "hold", {"now": {"why": held.get(row.uid, "")}}
-        yield (
-            row.recorded_at,
-            row.note,
-            row.uid,
-            how,
-            {"set": {records.TEXT: _text(row), records.STATUS: status}} | said,
-        )
+        kept = row.record()
+        lists = {name: json.loads(kept[name]) for name in LISTS}
+        text = {name: kept[name] for name in (*CONTENT, *TIMES)} | lists
+        status = {name: kept[name] for name in STATE} | {"superseded_by": uids.get(row.superseded_by or 0)}
+        began, how, more = HOLDS, "add", dict[str, Any]()
+        if row.status == "review":
+            began, how, more = status, "hold", {"now": {"why": held.get(row.uid, "")}}
+        yield row.recorded_at, row.note, row.uid, how, {"set": {records.TEXT: text, records.STATUS: began}} | more
+        at = max(row.recorded_at, row.retired_at or 0)
+        if status != began:
+            how = "supersede" if row.superseded_by else "take over"
+            yield at, notes.get(row.superseded_by, ""), row.uid, how, {"set": {records.STATUS: status}}
+        if parts := dict(_parts_of(db, row)):
+            yield at, "", row.uid, "take over", {"set": parts}
 
 
-def _mark(part: str, value: str) -> Any:
-    return value if part == records.MAYBE else json.loads(value)
-
-
-def _told(changes: list[Change]) -> dict[str, tuple[int, Parts]]:
-    """Return how each memory stands by what is told of it, and when it was last told of.
-
-    What the log said of it is told now, so that an undo takes it back.
-    """
-    told: dict[str, list[Record]] = {}
-    for n, (at, act, uid, how, said) in enumerate(changes):
-        before, now = told.setdefault(uid, []), said.get("now") or {}
-        if how == "feedback" and now.get("why") in FEEDBACK:
-            kinds = dict.fromkeys(FEEDBACK) | {now["why"]: at}
-            said["set"] = {named(records.EVIDENCE, kind, now.get("session", "")): when for kind, when in kinds.items()}
-        elif (
-            "status" in now and how != "undo" and "set" not in said and (stood := state_of(before).get(records.STATUS))
-        ):
-            status = stood | {name: value for name, value in now.items() if name in STATE}
-            gone = status["status"] in {"superseded", "forgotten"}
-            said["set"] = {records.STATUS: status | {"retired_at": status["retired_at"] or at if gone else None}}
-        before.append(Record("", n, at, act, uid, KIND_OF[how], body(how, **said)))
-    return {uid: (found[-1].at, state_of(found)) for uid, found in told.items()}
-
-
-def _left(db: apsw.Connection, uids: dict[int, str], states: dict[str, tuple[int, Parts]]) -> Iterator[Change]:
-    """Yield how each memory stands, where nothing tells of it."""
-    for row in map(MemoryRow, db.execute(f"SELECT {MemoryRow.listed()} FROM memory ORDER BY id").fetchall()):
-        (at, told), now = states[row.uid], dict(_parts_of(db, row, uids))
-        differs = {part: now.get(part) for part in (*told, *now) if told.get(part) != now.get(part)}
-        if differs:
-            yield max(at, row.recorded_at, row.retired_at or 0), "", row.uid, "take over", {"set": differs}
-
-
-def _text(row: MemoryRow) -> Parts:
-    kept = row.record()
-    return {name: kept[name] for name in (*CONTENT, *TIMES)} | {name: json.loads(kept[name]) for name in LISTS}
-
-
-def _parts_of(db: apsw.Connection, row: MemoryRow, uids: Mapping[int, str]) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of a memory's state, as its row and those beside it say; `uids` names memories by row."""
-    kept = row.record()
-    yield records.TEXT, _text(row)
-    status = {name: kept[name] for name in STATE} | {"superseded_by": uids.get(row.superseded_by or 0)}
-    yield records.STATUS, status
+def _parts_of(db: apsw.Connection, row: MemoryRow) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a memory's state that stand beside its row."""
     sql = "SELECT repository, path FROM scoped JOIN scope ON scope.id = scope WHERE memory = ? AND repository <> ''"
     for repository, path in db.execute(sql, (row.id,)):
         yield records.SCOPE, {"repository": repository} | ({"path": path} if path else {})
@@ -136,7 +97,7 @@ def _parts_of(db: apsw.Connection, row: MemoryRow, uids: Mapping[int, str]) -> I
         yield from ((records.VISIBILITY, visibility), (records.AUTHOR, author or None))
     for mark, part in MARKS.items():
         for (value,) in db.execute("SELECT value FROM meta WHERE key = ?", (mark + row.uid,)):
-            yield part, _mark(part, value)
+            yield part, value if part == records.MAYBE else json.loads(value)
     for ends_at, verified_at in db.execute("SELECT ends_at, verified_at FROM freshness WHERE memory = ?", (row.id,)):
         yield from ((records.UNTIL, ends_at), (records.VERIFIED, verified_at))
     for path, blob in db.execute("SELECT path, blob FROM file WHERE memory = ?", (row.id,)):
@@ -168,21 +129,3 @@ def _refused(db: apsw.Connection) -> Iterator[Change]:
     """Yield each text that a person rejected, as its digest."""
     for digest, at in db.execute("SELECT lower(hex(digest)), at FROM rejected"):
         yield at, "", records.REJECTED_PREFIX + digest, "refuse", {"set": {records.REJECTED: at}}
-
-
-def _log(db: apsw.Connection, uids: dict[int, str]) -> Iterator[Change]:
-    """Yield what the log told, each verb of a person or agent, and each undo, as an act of its own.
-
-    What was undone then stands as it is, and is not undone again: an earlier schema kept that as rows.
-    """
-    acts: dict[tuple[int, str], str] = {}
-    for at, verb, memory, note, *sides in db.execute("SELECT at, verb, memory, note, before, after FROM log_before"):
-        if verb in KIND_OF and verb not in {"add", "hold"}:
-            was, now = (_renamed(json.loads(side or "{}"), uids) for side in sides)
-            act = memory if verb == "undo" else note or acts.setdefault((at, verb), new_uid(at))
-            yield at, act, memory, verb, {"was": was, "now": now}
-
-
-def _renamed(side: Parts, uids: dict[int, str]) -> Parts:
-    """Have a line of the log name memories by uid."""
-    return {name: uids.get(value) if name == "superseded_by" else value for name, value in side.items()}

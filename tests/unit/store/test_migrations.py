@@ -27,7 +27,6 @@ HELD = {
     "memory": "id, uid, note, text, entities, source, valid_from, valid_to, recorded_at, status, superseded_by, uses",
     "receipt": "note, at, outcome, facts, session, models",
     **dict.fromkeys("link mention vector code scoped freshness rule meta".split(), "*"),
-    "log": "at, verb, memory, note",
 }
 BEFORE = 6
 # Takes it over, and kills the process before its n-th statement.
@@ -60,7 +59,7 @@ def _path(tmp_path):
 
 
 def held(path):
-    """Return what a store of any schema holds, by table; of the log what is not said of how things stand now."""
+    """Return what a store of any schema holds, by table."""
     with closing(apsw.Connection(path)) as db:
         return {
             table: list(db.execute(f"SELECT {columns} FROM {table} ORDER BY 1, 2")) for table, columns in HELD.items()

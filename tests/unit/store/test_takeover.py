@@ -1,6 +1,5 @@
-"""A store of an earlier schema taken over: it stands as before, and its log tells why."""
+"""A store of an earlier schema taken over: it stands as before."""
 
-import json
 import lzma
 from contextlib import closing
 from pathlib import Path
@@ -9,19 +8,11 @@ import apsw
 import pytest
 
 from memman.sqlite import open_writer
-from memman.store.sqlite import index, record_log, undo
+from memman.store.sqlite import index, record_log
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 
 FIRST = Path(__file__).parents[2] / "data/first_schema/memman.db.xz"
-# What schemas 7 and 8 added.
-LATER = {
-    7: "CREATE TABLE typed(digest BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE typed_for(memory INTEGER PRIMARY KEY REFERENCES memory(id), digest BLOB NOT NULL);"
-    "CREATE INDEX typed_digest ON typed_for(digest);"
-    "INSERT INTO typed VALUES (x'aa', 'Redis, please'); INSERT INTO typed_for VALUES (2, x'aa');",
-    8: "CREATE TABLE outdated(memory INTEGER PRIMARY KEY); INSERT INTO outdated VALUES (3);",
-}
 AT = 1795916140000
 HELD, FORGOTTEN, UNDONE, PURGED, BACK, PORT = (letter * 20 for letter in "abcdef")
 # What n3 said is undone; the undo of n6, by which PORT is superseded by BACK, was itself undone.
@@ -99,13 +90,11 @@ SAID = {
         for table in "link scope scoped evidence freshness file rule rejected mention vector code".split()
     },
     "meta": f"SELECT * FROM meta WHERE substr(key, 1, instr(key, ':')) NOT IN ('undo:', 'replaced:', {MARKS})",
-    # Of an undo the line under its own id: those of the memories that it changed were no rows of the log.
-    "log": "SELECT at, verb, memory, note, before, after FROM log WHERE verb <> 'undo' OR length(memory) = 32",
 }
 
 
-@pytest.fixture(name="path", params=(6, 7, 8))
-def _path(request, tmp_path):
+@pytest.fixture(name="path")
+def _path(tmp_path):
     """Return a store of an earlier schema."""
     path = tmp_path / "data/one/memman.db"
     path.parent.mkdir(parents=True, mode=0o700)
@@ -113,8 +102,6 @@ def _path(request, tmp_path):
     path.chmod(0o600)
     db = open_writer(str(path))
     db.execute(ADDED)
-    for version in range(7, request.param + 1):
-        db.execute(f"{LATER[version]} PRAGMA user_version = {version}")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     db.close()
     return str(path)
@@ -123,11 +110,8 @@ def _path(request, tmp_path):
 def said(path):
     """Return all that a store says."""
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-    uids = dict(db.execute("SELECT id, uid FROM memory"))
-    told = {table: sorted(map(repr, db.execute(sql))) for table, sql in SAID.items() if table != "log"}
+    told = {table: sorted(map(repr, db.execute(sql))) for table, sql in SAID.items()}
     told["marks"] = sorted(marks(db))
-    log = db.execute(SAID["log"])
-    told["log"] = sorted(repr((*row, side(before, uids), side(after, uids))) for *row, before, after in log)
     db.close()
     return told
 
@@ -148,14 +132,8 @@ def marks(db):
     return found + list(db.execute(sql))
 
 
-def side(text, uids):
-    """Return a side of a line, which names memories by uid."""
-    told = json.loads(text or "{}")
-    return sorted((name, uids.get(value, value) if name == "superseded_by" else value) for name, value in told.items())
-
-
-def test_a_store_stands_as_it_stood_and_its_log_says_why(path):
-    """Rows and log are the same before and after, and the same again when they are made of the records alone."""
+def test_a_store_stands_as_it_stood(path):
+    """Rows are the same before and after, and the same again when they are made of the records alone."""
     before = said(path)
     store = SqliteStore(path)
     assert said(path) == before
@@ -172,5 +150,4 @@ def test_who_only_reads_a_store_takes_it_over_too(path):
     """Before any drain has come: verbs and hooks answer from it, and none takes it for damaged."""
     for _ in range(2):
         with closing(SqliteReader.open(path)) as reader:
-            assert len(undo.listed(reader.db)) == 3
             assert reader.located([BACK])
