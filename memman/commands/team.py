@@ -27,7 +27,7 @@ from memman.model.vocabulary import CONNECTED
 from memman.recovery.backup import take
 from memman.store.postgres import exchange
 from memman.store.postgres import server as membership
-from memman.store.postgres.server import UNHURRIED_S, Server, documented
+from memman.store.postgres.server import Server, documented
 from memman.store.reach import DSN, address, refuse_reading
 from memman.store.sqlite import record_log, scopes
 from memman.store.sqlite.store import SqliteStore, open_store
@@ -204,7 +204,6 @@ def leave(place: Place, name: str, *, delete: bool) -> dict[str, Any]:
     with drain_lock(data):
         confirm(f"Leave store {name!r}?", name)
         with _shared(data, name) as (store, server):
-            server.silence_s = UNHURRIED_S
             exchanged(store, data, name, server)
             membership.leave(server, exchange.checked(store, server).number)
             change(data, DSN, None, name)
@@ -308,8 +307,8 @@ def _upgraded(done: dict[str, Any]) -> None:
 @dsn_option
 @click.option("--dry-run", is_flag=True, help="Try everything, then roll it back.")
 def upgrade(dsn: str | None, *, dry_run: bool) -> dict[str, Any]:
-    """Create memman's tables on a server, or upgrade them."""
-    with closing(Server(read_address(dsn), UNHURRIED_S)) as server:
+    """Make memman's tables on a server, or bring them up to date."""
+    with closing(Server(read_address(dsn))) as server:
         before, after = server.upgrade(dry_run=dry_run)
     return {"before": before, "after": after, "dry_run": dry_run}
 
@@ -363,7 +362,7 @@ def to_itself(data: str, name: str, progress: Progress, *, remove: bool = False)
     with _opened(data, name) as store:
         there = exchange.connection(store.db)
         if dsn and there:
-            with closing(Server(dsn, UNHURRIED_S)) as server:
+            with closing(Server(dsn)) as server:
                 # A former call may have been killed once it was deleted.
                 if not remove or exchange.there(server, there.number):
                     exchanged(store, data, name, server, progress)

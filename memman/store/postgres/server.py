@@ -7,28 +7,23 @@ part that may be a password.
 
 import os
 import ssl
-import time
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any, TypeVar
+from typing import Any
 
 import certifi
 import psycopg
 from psycopg import sql
-from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 
 from memman.model.errors import MemmanError, NewerSchema, NoServer, NotSetUp, ServerRefused, UsageError
 
-T = TypeVar("T")
+Connection = psycopg.Connection[tuple[Any, ...]]
 # The schema of the tables that `schema.sql` makes; what an earlier memman made, which was never released, is set aside.
 VERSION = 9
 _SCHEMA = __file__.removesuffix("server.py") + "schema.sql"
-# Seconds of silence after which a server counts as out of reach; where all of a store is read or written at one time.
-SILENCE_S = 20.0
-UNHURRIED_S = 3600.0
 # What the address says of these holds before it. Seconds until a connection is there, or is known to be dead.
 _PARAMETERS = {
     "application_name": "memman",
@@ -116,46 +111,6 @@ _AUTHORITIES = """
 """.split()
 
 
-class Silence(psycopg.OperationalError):
-    """Nothing came or went for longer than is borne."""
-
-
-class Connection(psycopg.Connection[tuple[Any, ...]]):
-    """Waits for its server as long as something comes or goes, and bears a silence of `silence_s`.
-
-    TCP's own timers find a peer that is gone; one that acknowledges and says nothing, as a proxy before a server that
-    hangs, they do not. The driver asks every tenth of a second anyway, so this needs no timer of its own, nothing of
-    the server, and goes through any pooler.
-    """
-
-    silence_s: float
-
-    def wait(self, gen: PQGen[T], *args: Any, **given: Any) -> T:
-        """Wait for what `gen` asks. Raises Silence, after which the connection is closed."""
-        try:
-            return super().wait(_attended(gen, self.silence_s), *args, **given)
-        except Silence:
-            self.pgconn.finish()
-            raise
-
-
-def _attended(gen: PQGen[T], seconds: float) -> Generator[Any, Any, T]:
-    """Pass on what `gen` waits for. Raises Silence where none of it comes for so many seconds."""
-    try:
-        wanted = next(gen)
-        since = time.monotonic()
-        while True:
-            ready = yield wanted
-            if ready:
-                since = time.monotonic()
-            elif time.monotonic() - since > seconds:
-                raise Silence(f"it sent nothing for {seconds:.0f} s")
-            wanted = gen.send(ready)
-    except StopIteration as end:
-        found: T = end.value
-        return found
-
-
 @dataclass(frozen=True, slots=True)
 class Known:
     """What a server says of itself and of us: its schema, what it calls itself, and our role."""
@@ -166,11 +121,10 @@ class Known:
 
 
 class Server:
-    """One server, connected to when it is first needed; what it may be silent for, in seconds, is for its user."""
+    """One server, connected to when it is first needed."""
 
-    def __init__(self, dsn: str, silence_s: float | None = None) -> None:
+    def __init__(self, dsn: str) -> None:
         self.parameters = parsed(dsn)
-        self.silence_s = SILENCE_S if silence_s is None else silence_s
         self._db: Connection | None = None
         self._known: Known | None = None
 
@@ -184,12 +138,11 @@ class Server:
         if self._db is None or self._db.closed:
             self._known = None
             with self.translated():
-                self._db = Connection.connect(
+                self._db = psycopg.connect(
                     **{**_PARAMETERS, **secured(self.parameters), **self.parameters},
                     autocommit=True,
                     prepare_threshold=None,
                 )
-            self._db.silence_s = self.silence_s
         return self._db
 
     @property

@@ -5,7 +5,7 @@ import socket
 import ssl
 import struct
 import subprocess
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from threading import Thread
 
 import pytest
@@ -125,6 +125,15 @@ def test_what_is_no_address_is_not_repeated(dsn):
     with pytest.raises(NotSetUp, match="no address of a Postgres server") as caught:
         Server(dsn)
     assert "alice" not in str(caught.value)
+
+
+def test_an_address_may_say_otherwise_how_a_dead_connection_is_noticed(database):
+    """What the address sets of keepalives holds before what memman sets."""
+    dsn = database.role("alice", "memman_writer")
+    with closing(Server(f"{dsn} keepalives_idle=77")) as server:
+        parameters = server.db.info.get_parameters()
+        assert parameters["keepalives_idle"] == "77"
+        assert int(parameters["tcp_user_timeout"]) > 0
 
 
 ELSEWHERE = "0.0.0.0"  # noqa: S104 - it is only called, and no address of loopback
