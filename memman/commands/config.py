@@ -136,8 +136,8 @@ def _refuse_detaching(data: str, key: Key, store: str) -> None:
 
     if key.shared and store and address(data, store):
         raise UsageError(
-            f"store {store!r} is on that server: `memman team leave {store}` leaves it, `memman migrate --to sqlite"
-            f" --store {store}` makes all of it this machine's own; `memman config set` changes the address"
+            f"store {store!r} is on that server: `memman migrate --to sqlite --store {store}` makes it this"
+            " machine's own; `memman config set` changes the address"
         )
 
 

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from shutil import rmtree
 from typing import Any
 
 import click
@@ -12,8 +11,8 @@ from memman.clock import now_ms
 from memman.commands.person import confirm
 from memman.commands.place import Place, rows_of, steadily
 from memman.commands.place import acted as done
-from memman.commands.printing import Progress, acted, bar, lines, named, table, text, unseen
-from memman.commands.store import Stakes, name_argument, removed
+from memman.commands.printing import Progress, acted, bar, named, table, text, unseen
+from memman.commands.store import name_argument
 from memman.commands.verb import Group, complete_store, ids_argument, store_option, verb
 from memman.config import stores, synced
 from memman.config.env import change
@@ -27,9 +26,8 @@ from memman.model.vocabulary import CONNECTED
 from memman.recovery.backup import take
 from memman.store.postgres import exchange
 from memman.store.postgres import server as membership
-from memman.store.postgres.server import Server, documented
+from memman.store.postgres.server import Server
 from memman.store.reach import DSN, address, refuse_reading
-from memman.store.sqlite import record_log, scopes
 from memman.store.sqlite.store import SqliteStore, open_store
 from memman.sync.turn import exchanged
 
@@ -185,37 +183,6 @@ def remove(place: Place, name: str, role: str) -> dict[str, Any]:
     return {"name": name, "role": role, "changed": changed}
 
 
-def _print_left(done: dict[str, Any]) -> None:
-    kept = "" if done["kept"] is None else f"; {counted(done['kept'], 'memory')} of yours stayed here"
-    text(f"left store {done['name']!r}{kept}")
-
-
-@team.verb(shows=_print_left)
-@name_argument
-@click.option("--delete", is_flag=True, help="Delete what you did not share here too.")
-def leave(place: Place, name: str, *, delete: bool) -> dict[str, Any]:
-    """Leave a shared store: what you shared stays there, the rest moves to a store of your own.
-
-    `memman migrate --to sqlite` keeps a copy of everything, and leaves the server as it is.
-    """
-    data = place.data
-    refuse_stopped(data, "team leave")
-    refuse_unshared(data, name)
-    with drain_lock(data):
-        confirm(f"Leave store {name!r}?", name)
-        with _shared(data, name) as (store, server):
-            exchanged(store, data, name, server)
-            membership.leave(server, exchange.checked(store, server).number)
-            change(data, DSN, None, name)
-            with store.unit() as unit:
-                unit.follow(record_log.withhold(unit.db, scopes.shared(unit.db)))
-            exchange.disconnect(store)
-            kept = int(store.db.execute("SELECT count(*) FROM memory").get or 0)
-        if delete:
-            rmtree(removed(data, Stakes.of(data, name)))
-    return {"name": name, "kept": None if delete else kept}
-
-
 def _say(records: list[dict[str, Any]]) -> None:
     said = {True: "{}", False: "already {}"}
     table(acted(said[one["changed"]].format(one["visibility"]), one) for one in records)
@@ -299,25 +266,16 @@ def _upgraded(done: dict[str, Any]) -> None:
     if before == after:
         text(f"the server has schema {after} already")
     else:
-        says = "would be brought" if done["dry_run"] else "was brought"
-        text(f"the server {says} from {f'schema {before}' if before else 'nothing'} to schema {after}")
+        text(f"the server was brought from {f'schema {before}' if before else 'nothing'} to schema {after}")
 
 
 @team.verb(store=False, shows=_upgraded)
 @dsn_option
-@click.option("--dry-run", is_flag=True, help="Try everything, then roll it back.")
-def upgrade(dsn: str | None, *, dry_run: bool) -> dict[str, Any]:
+def upgrade(dsn: str | None) -> dict[str, Any]:
     """Make memman's tables on a server, or bring them up to date."""
     with closing(Server(read_address(dsn))) as server:
-        before, after = server.upgrade(dry_run=dry_run)
-    return {"before": before, "after": after, "dry_run": dry_run}
-
-
-@team.verb(store=False, shows=lambda sql: lines(sql.splitlines()))
-@click.option("--database", default="memman", show_default=True, metavar="NAME", help="Name of the database.")
-def roles(database: str) -> str:
-    """Print the SQL with which an administrator sets up roles for several people."""
-    return documented(database)
+        before, after = server.upgrade()
+    return {"before": before, "after": after}
 
 
 # What a backup is called that is taken before a store changes sides.
@@ -356,30 +314,18 @@ def to_server(data: str, name: str, dsn: str, progress: Progress) -> dict[str, A
         return _moved(store, name, backup)
 
 
-def to_itself(data: str, name: str, progress: Progress, *, remove: bool = False) -> dict[str, Any]:
-    """Make a shared store this machine's own again; the server keeps it unless `remove`. Raises as `to_server` does."""
+def to_itself(data: str, name: str, progress: Progress) -> dict[str, Any]:
+    """Make a shared store this machine's own again; the server keeps it. Raises as `to_server` does."""
     dsn, backup = address(data, name), ""
     with _opened(data, name) as store:
         there = exchange.connection(store.db)
         if dsn and there:
             with closing(Server(dsn)) as server:
-                # A former call may have been killed once it was deleted.
-                if not remove or exchange.there(server, there.number):
-                    exchanged(store, data, name, server, progress)
-                    backup = take(data, label=_LABEL, store=name).id
-                if backup and remove:
-                    _remove(server, there.number)
+                exchanged(store, data, name, server, progress)
+            backup = take(data, label=_LABEL, store=name).id
         change(data, DSN, None, name)
         exchange.disconnect(store)
         return _moved(store, name, backup, done=bool(dsn or there))
-
-
-def _remove(server: Server, number: int) -> None:
-    """Delete the store on its server. Raises ServerRefused where others are members of it."""
-    if others := len(membership.members(server, number)) - 1:
-        raise ServerRefused(f"{others} others are members of the store on {server}: it stays there")
-    with server.translated():
-        server.db.execute("SELECT memman.remove_store(%s)", (number,))
 
 
 def _moved(store: SqliteStore, name: str, backup: str = "", *, done: bool = True) -> dict[str, Any]:
@@ -409,26 +355,16 @@ def _print_moved(moved: dict[str, Any]) -> None:
 @verb(shows=_print_moved)
 @click.option("--to", type=click.Choice(("postgres", "sqlite")), required=True, help="Where the store will be.")
 @dsn_option
-@click.option("--remove-from-server", "remove", is_flag=True, help="With sqlite: delete the store on its server.")
-def migrate(place: Place, to: str, dsn: str | None, *, remove: bool) -> dict[str, Any]:
-    """Move a store to a Postgres server, or back to this machine.
+def migrate(place: Place, to: str, dsn: str | None) -> dict[str, Any]:
+    """Take a store to a Postgres server, or make it this machine's own again.
 
-    The store stays on this machine too, and drains exchange changes with the server. A backup is made first.
-    `memman team leave` keeps only what is yours.
+    Here it stays as it is, and drains exchange with the server what is done. A backup is taken before.
     """
     data, name = place.data, place.name
     refuse_stopped(data, "migrate")
-    if to == "postgres" and remove:
-        raise UsageError("--remove-from-server goes with --to sqlite")
     where = address(data, name)
     if to == "postgres" and (dsn or (not where and sys.stdin.isatty())):
         where = read_address(dsn)
-    if remove:
-        confirm("Delete on the server, for everybody?", name)
-    with bar(f"moving {name!r}", "what is done is kept; run the same command again to continue") as progress:
-        moved = (
-            to_server(data, name, where, progress)
-            if to == "postgres"
-            else to_itself(data, name, progress, remove=remove)
-        )
+    with bar(f"moving {name!r}", "what is done is kept; run the same command again to go on") as progress:
+        moved = to_server(data, name, where, progress) if to == "postgres" else to_itself(data, name, progress)
     return moved | {"to": to}

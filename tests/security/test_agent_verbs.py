@@ -150,7 +150,7 @@ def test_what_asks_does_nothing_without_a_yes(box, asking):
     What is asked only about a store that is shared is tested with one (`tests/unit/store/test_sharing.py`).
     """
     assert asking.keys() == ASKED.keys() - {"install"}
-    asking = {verb: args for verb, args in asking.items() if verb not in {"team share", "team leave"}}
+    asking = {verb: args for verb, args in asking.items() if verb != "team share"}
     before = contents(box.data)
     assert [verb for verb, args in asking.items() if not refused(run(box, args))] == []
     said = {verb: box.person(*args, answer=no) for verb, args in asking.items()}
@@ -162,7 +162,7 @@ def test_what_asks_does_nothing_without_a_yes(box, asking):
 
 def test_what_asks_is_done_once_a_person_agrees(box, asking):
     """At a terminal each verb of the table does its work after the answer it asks for, whatever the streams are."""
-    elsewhere = {"embed swap", "graph rebuild", "team share", "team leave"}
+    elsewhere = {"embed swap", "graph rebuild", "team share"}
     for verb in sorted(asking.keys() - elsewhere, key=LATER.__contains__):
         done = box.person(*asking[verb])
         assert (done.returncode, len(QUESTION.findall(done.asked))) == (0, 1), (verb, done)

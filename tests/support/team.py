@@ -93,8 +93,7 @@ def members(database: Database, folder: Path, roles: Sequence[str], **may: str) 
     """Hold a store that the first of some roles owns; `may` says what others may do but write."""
     found: dict[str, Member] = {}
     for role in roles:
-        group = "memman_reader" if may.get(role) == "read" else "memman_writer"
-        dsn = database.role(role, group)
+        dsn = database.role(role, "memman_writer")
         if found:
             with closing(Server(database.dsn(roles[0]))) as server:
                 admit = "SELECT memman.admit(%s, %s, %s)"

@@ -136,12 +136,6 @@ def push_all(store: SqliteStore, server: Server, number: int, progress: Progress
         _send(store, server, number, host, there.get(host, 0), progress)
 
 
-def there(server: Server, number: int) -> bool:
-    """Whether the server has a store that we are a member of."""
-    with server.translated():
-        return server.db.execute("SELECT 1 FROM memman.store WHERE id = %s", (number,)).fetchone() is not None
-
-
 def strange(store: SqliteStore, server: Server, number: int) -> bool:
     """Whether a store of the server has records of machines that have none here."""
     return bool(_there(server, number).keys() - record_log.known(store.db).keys())

@@ -224,10 +224,6 @@ CREATE FUNCTION memman.make_store(called text) RETURNS bigint LANGUAGE sql
     WITH made AS (INSERT INTO memman.store(name) VALUES (called) RETURNING id)
     INSERT INTO memman.member SELECT id, session_user, 'own' FROM made RETURNING store
 $$;
-CREATE FUNCTION memman.remove_store(which bigint) RETURNS void LANGUAGE sql
-    SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    DELETE FROM memman.store WHERE id = which AND memman.may(which, '{own}')
-$$;
 -- Make a role a member, change what it may do, or, where `may_do` is empty, end its membership.
 CREATE FUNCTION memman.admit(which bigint, who text, may_do text) RETURNS boolean LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -242,15 +238,5 @@ BEGIN
         ON CONFLICT (store, role) DO UPDATE SET may = excluded.may;
     END IF;
     RETURN FOUND;
-END $$;
--- End one's own membership; nothing is left of what one did not share.
-CREATE FUNCTION memman.leave(which bigint) RETURNS void LANGUAGE plpgsql
-    SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    UPDATE memman.record r SET act = '', memory = '', body = '', about = '{}', void = true
-    WHERE r.store = which AND r.author = session_user AND coalesce(
-        (SELECT visibility FROM memman.subject s WHERE s.store = which AND s.uid = r.memory), 'private') = 'private';
-    DELETE FROM memman.subject WHERE store = which AND owner = session_user AND visibility = 'private';
-    DELETE FROM memman.member WHERE store = which AND role = session_user;
 END $$;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA memman FROM PUBLIC;

@@ -1,13 +1,13 @@
 """A server: its address, which may hold a password, the connection, who may do what, and errors in memman's words.
 
-Three roles of the server may work with its tables, and people are members of them. Membership of a store is a row
-(`memman.member`), not a role: a role opens the tables, membership the rows in them. An address is named without any
+Members of one role of the server may work with its tables. Membership of a store is a row (`memman.member`), not a
+role: a role opens the tables, membership the rows in them. An address is named without any
 part that may be a password.
 """
 
 import os
 import ssl
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -78,23 +78,12 @@ _KINDS: tuple[tuple[_Kinds, type[MemmanError], str], ...] = (
     ((psycopg.DataError, psycopg.IntegrityError), MemmanError, "cannot store this"),
     (psycopg.Error, ServerRefused, "refused"),
 )
-OWNER, WRITER, READER = "memman_owner", "memman_writer", "memman_reader"
-# The role, and whose members its members are too.
-ROLES = {OWNER: "", READER: "", WRITER: READER}
+OWNER, WRITER = "memman_owner", "memman_writer"
 _TABLES = ", ".join(f"memman.{name}" for name in ("version", "server", "store", "member", "host", "subject", "record"))
-_READING, _WRITING = (
-    ", ".join(f"memman.{name}" for name in names.split())
-    for names in ("may seen pull again leave", "push redact make_store remove_store admit")
-)
-GRANTS = {
-    READER: f"""GRANT USAGE ON SCHEMA memman TO {READER};
-GRANT SELECT ON {_TABLES} TO {READER};
-GRANT EXECUTE ON FUNCTION {_READING} TO {READER};""",
-    WRITER: f"GRANT EXECUTE ON FUNCTION {_WRITING} TO {WRITER};",
-}
-_MADE = "\n".join(
-    f"CREATE ROLE {role} NOLOGIN NOBYPASSRLS{f' IN ROLE {within}' if within else ''};" for role, within in ROLES.items()
-)
+_FUNCTIONS = ", ".join(f"memman.{name}" for name in "may seen pull again push redact make_store admit".split())
+_GRANTS = f"""GRANT USAGE ON SCHEMA memman TO {WRITER};
+GRANT SELECT ON {_TABLES} TO {WRITER};
+GRANT EXECUTE ON FUNCTION {_FUNCTIONS} TO {WRITER};"""
 # What hosts, ports and databases are called that can be nothing else.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 _PLACE = _PLAIN | frozenset("/:,")
@@ -189,16 +178,15 @@ class Server:
         except psycopg.Error as error:
             raise translated(error, self) from error
 
-    def upgrade(self, *, dry_run: bool = False) -> tuple[int, int]:
+    def upgrade(self) -> tuple[int, int]:
         """Bring the server to the newest schema, all steps or none; return the schema it had, and has.
 
-        The tables are of `memman_owner`, which is made with the other roles, where we may, and else ours. `dry_run`
-        does all of it and takes it back.
+        The tables are of `memman_owner`, which is made with the other role, where we may, and else ours.
         """
         before = self.known.version
         if before > VERSION:
             self.check()
-        with self.translated(), self.db.transaction(force_rollback=dry_run):
+        with self.translated(), self.db.transaction():
             self.db.execute("SELECT pg_advisory_xact_lock(hashtext('memman schema'))")
             found = self.db.execute("SELECT to_regclass('memman.version') IS NOT NULL").fetchone()
             if found and found[0]:
@@ -212,26 +200,26 @@ class Server:
                 with open(_SCHEMA, encoding="utf-8") as file:
                     self.db.execute(sql.SQL(file.read()))
                 self.db.execute("INSERT INTO memman.version(number) VALUES (%s)", (VERSION,))
-            for role in self._there(GRANTS):
-                self.db.execute(GRANTS[role])
+            if WRITER in self._roles():
+                self.db.execute(_GRANTS)
         self._known = None
         return before, max(before, VERSION)
 
     def _make_roles(self) -> None:
         """Make the roles that are missing, where we may."""
-        missing = [role for role in ROLES if role not in self._there(ROLES)]
+        there = self._roles()
         with suppress(psycopg.errors.InsufficientPrivilege), self.db.transaction():
-            for role in missing:
-                within = f" IN ROLE {ROLES[role]}" if ROLES[role] else ""
-                self.db.execute(f"CREATE ROLE {role} NOLOGIN NOBYPASSRLS{within}")
-            if OWNER in missing:
+            for role in {OWNER, WRITER} - there:
+                self.db.execute(f"CREATE ROLE {role} NOLOGIN NOBYPASSRLS")
+            if OWNER not in there:
                 self.db.execute(f"GRANT {OWNER} TO CURRENT_USER")
             database = sql.Identifier(self.db.info.dbname)
             self.db.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO {}").format(database, sql.Identifier(OWNER)))
 
-    def _there(self, roles: Iterable[str]) -> list[str]:
-        found = self.db.execute("SELECT rolname FROM pg_roles WHERE rolname = ANY(%s)", (list(roles),)).fetchall()
-        return [role for (role,) in found]
+    def _roles(self) -> set[str]:
+        """Return which of memman's roles there are."""
+        found = self.db.execute("SELECT rolname FROM pg_roles WHERE rolname IN (%s, %s)", (OWNER, WRITER)).fetchall()
+        return {role for (role,) in found}
 
     def store(self, name: str, *, make: bool = False) -> int | None:
         """Return the number of a store that we are a member of, None where there is none; made if asked."""
@@ -261,23 +249,9 @@ def translated(error: psycopg.Error, server: Server) -> MemmanError:
     made, says = next((made, says) for kind, made, says in _KINDS if isinstance(error, kind))
     if isinstance(error, psycopg.errors.InsufficientPrivilege) and any(
         one in str(error) for one in ("schema memman", "make_store")
-    ):  # a member of no role of memman's, or of the reader who is to make a store
-        says += f": its administrator runs `GRANT {WRITER} TO` the role, or {READER} for reading only"
+    ):  # a member of no role of memman's
+        says += f": its administrator runs `GRANT {WRITER} TO` the role"
     return made(f"the server {server} {says} ({said})")
-
-
-def documented(database: str) -> str:
-    """Write the SQL with which an administrator sets a server up for several people."""
-    granted = "\n".join(GRANTS.values())
-    return f"""-- Once, as an administrator; `memman team upgrade` does it where it may.
-{_MADE}
-GRANT CREATE ON DATABASE {database} TO {OWNER};
--- After `memman team upgrade`, which makes the tables as {OWNER} where it may.
-{granted}
--- For each person; {READER} for one who may write to no store.
-CREATE ROLE alice LOGIN NOBYPASSRLS PASSWORD '...';
-GRANT {WRITER} TO alice;
--- Then whoever owns a store: memman team add NAME alice --may write"""
 
 
 def parsed(dsn: str) -> Mapping[str, Any]:
@@ -368,15 +342,12 @@ def admit(server: Server, store: int, role: str, may: str) -> str:
     _refuse(server, store, role, leaves=may != "own")
     with server.translated():
         if not server.db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone():
-            raise UsageError(f"the server {server} has no role {role!r}: `memman team roles` prints how one is made")
+            raise UsageError(f"the server {server} has no role {role!r}: its administrator makes one by CREATE ROLE")
         server.db.execute("SELECT memman.admit(%s, %s, %s)", (store, role, may))
-        needs = "pull(bigint, json, integer)" if may == "read" else "push(bigint, text, json)"
         has = server.db.execute(
-            "SELECT has_function_privilege(%s, 'memman.' || %s, 'EXECUTE')", (role, needs)
+            "SELECT has_function_privilege(%s, 'memman.pull(bigint, json, integer)', 'EXECUTE')", (role,)
         ).fetchone()
-        granted = sql.SQL("GRANT {} TO {}").format(
-            sql.Identifier(READER if may == "read" else WRITER), sql.Identifier(role)
-        )
+        granted = sql.SQL("GRANT {} TO {}").format(sql.Identifier(WRITER), sql.Identifier(role))
         return "" if has and has[0] else granted.as_string(server.db)
 
 
@@ -386,13 +357,6 @@ def dismiss(server: Server, store: int, role: str) -> bool:
     with server.translated():
         done = server.db.execute("SELECT memman.admit(%s, %s, '')", (store, role)).fetchone()
         return bool(done and done[0])
-
-
-def leave(server: Server, store: int) -> None:
-    """End our own membership, and delete from the server all that we did not share. Raises ServerRefused."""
-    _refuse(server, store, server.known.role, leaves=True)
-    with server.translated():
-        server.db.execute("SELECT memman.leave(%s)", (store,))
 
 
 def _refuse(server: Server, store: int, role: str, *, leaves: bool) -> None:

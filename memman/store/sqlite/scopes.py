@@ -150,10 +150,3 @@ def of_others(db: "apsw.Connection") -> set[tuple[str, int]]:
             " (SELECT 1 FROM record r WHERE r.memory = rule.uid AND r.author = '')"
         )
     )
-
-
-def shared(db: "apsw.Connection") -> list[str]:
-    """Return the memories and rules that others see too."""
-    rows: list[Any] = db.execute("SELECT id, uid FROM memory").fetchall()
-    rules: list[Any] = db.execute("SELECT uid FROM rule WHERE scope").fetchall()
-    return [uid for row, uid in rows if visibility(db, row) == "shared"] + [uid for (uid,) in rules]

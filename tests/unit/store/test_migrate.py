@@ -9,7 +9,6 @@ import pytest
 
 from memman.store.sqlite import index, record_log
 from memman.store.sqlite.store import SqliteStore
-from tests.support.box import no
 from tests.support.machines import connected, done, to_server
 from tests.support.portable import answers, filled
 
@@ -98,7 +97,7 @@ mortal(exchange, "connect"), mortal(exchange, "_told"), mortal(exchange, "discon
 if dsn:
     migration.to_server(data, "default", dsn, lambda done, total: None)
 else:
-    migration.to_itself(data, "default", lambda done, total: None, remove=True)
+    migration.to_itself(data, "default", lambda done, total: None)
 """
 
 
@@ -109,7 +108,7 @@ def killed(box, dsn, step, when):
     assert process.returncode == -signal.SIGKILL
 
 
-def test_killed_ten_times_each_way_it_goes_on(full, dsn, home, database):
+def test_killed_ten_times_each_way_it_goes_on(full, dsn, home):
     """Killed at any point on the way there or back, the same goes on, and states and answers are as before."""
     before, heard = states(full), answers(full)
     chance = random.Random(15)
@@ -120,22 +119,9 @@ def test_killed_ten_times_each_way_it_goes_on(full, dsn, home, database):
     assert states(connected(home("other"), dsn)) == before
     for step in (1, 2, 3):
         killed(full, "", step, "before")
-    assert database.sql("SELECT count(*) FROM memman.store") == [0]
-    assert full.person("migrate", "--to", "sqlite", "--remove-from-server").returncode == 0
+    assert full.memman("migrate", "--to", "sqlite").returncode == 0
     assert (states(full), answers(full)) == (before, heard)
     assert not (full.data / "env.default").read_text()
-
-
-def test_removing_from_the_server_asks_a_person(full, dsn, database):
-    """The server's store stays; asked for, and confirmed, it goes, unless others are members of it."""
-    to_server(full, dsn)
-    database.sql("INSERT INTO memman.member SELECT id, 'somebody', 'read' FROM memman.store")
-    assert "others are members" in full.person("migrate", "--to", "sqlite", "--remove-from-server").stderr
-    database.sql("DELETE FROM memman.member WHERE role = 'somebody'")
-    assert full.person("migrate", "--to", "sqlite", "--remove-from-server", answer=no).returncode == 77
-    assert database.sql("SELECT count(*) FROM memman.store") == [1]
-    assert full.person("migrate", "--to", "sqlite", "--remove-from-server").returncode == 0
-    assert database.sql("SELECT (SELECT count(*) FROM memman.store) + (SELECT count(*) FROM memman.record)") == [0]
 
 
 def test_a_name_that_is_taken_is_refused_at_once(full, dsn, home, database):

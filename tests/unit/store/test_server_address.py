@@ -55,10 +55,9 @@ def test_an_address_that_is_none_is_not_set_either(box, dsn):
     assert not (box.data / "env").exists() or "DSN" not in (box.data / "env").read_text()
 
 
-@pytest.mark.parametrize("group", ["", "memman_reader"])
-def test_a_role_without_a_grant_is_told_which_is_missing(box, database, group):
+def test_a_role_without_a_grant_is_told_which_is_missing(box, database):
     """In one line, with the SQL that an administrator runs."""
-    dsn = database.role("alice", *filter(None, [group]))
+    dsn = database.role("alice")
     ran = box.memman("team", "connect", "team", "--create", "--dsn", "-", input=f"{dsn}\n")
     assert (ran.returncode, ran.stderr.count("\n")) == (18, 1), ran.stderr
     assert "GRANT memman_writer TO" in ran.stderr
