@@ -62,15 +62,11 @@ _CONNECTING = (
     ("does not exist", ServerRefused, "has no such role or database"),
     *((words, NotSetUp, "has an address here that cannot be used") for words in _UNUSABLE),
 )
+_NO_TABLES = (psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedTable)
 _Kinds = type[psycopg.Error] | tuple[type[psycopg.Error], ...]
 _KINDS: tuple[tuple[_Kinds, type[MemmanError], str], ...] = (
     (psycopg.errors.InsufficientPrivilege, ServerRefused, "does not give this role the right to do that"),
-    (
-        psycopg.errors.InvalidSchemaName,
-        ServerRefused,
-        "has no tables of memman: its owner runs `memman team upgrade`",
-    ),
-    (psycopg.errors.UndefinedTable, ServerRefused, "has no tables of memman: its owner runs `memman team upgrade`"),
+    (_NO_TABLES, ServerRefused, "has no tables of memman: its owner runs `memman team upgrade`"),
     (psycopg.errors.DiskFull, NoServer, "has no disk space left"),
     (psycopg.errors.ReadOnlySqlTransaction, ServerRefused, "is a read-only copy: give the address of the primary"),
     ((psycopg.OperationalError, psycopg.InterfaceError), NoServer, "is out of reach"),
@@ -87,11 +83,11 @@ GRANT EXECUTE ON FUNCTION {_FUNCTIONS} TO {WRITER};"""
 # What hosts, ports and databases are called that can be nothing else.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 _PLACE = _PLAIN | frozenset("/:,")
-_ENCODE = "percent-encode signs in the user and the password (%2F for /, %40 for @)"
-_BLURRED = f"the parts of this address of a server cannot be told apart: {_ENCODE}"
 _LAST_PORT = 65_535
-_PORT = f"the port in this address of a server is no number from 1 to {_LAST_PORT}: {_ENCODE}"
-_NONE = f"this is no address of a Postgres server: write postgresql://user@host/database, and {_ENCODE}"
+_NONE = (
+    "this is no address of a Postgres server: write postgresql://user@host/database, and percent-encode signs in the"
+    " user and the password (%2F for /, %40 for @)"
+)
 # TLS that whoever wrote the address wants, and in which a password may be sent as it is.
 _ENCRYPTED = frozenset({"require", "verify-ca", "verify-full"})
 # Where systems keep the certificates of all authorities in one file.
@@ -144,7 +140,7 @@ class Server:
                     said = db.execute(
                         _KNOWN.format("(SELECT max(number) FROM memman.version), (SELECT id FROM memman.server)")
                     )
-                except (psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedTable):
+                except _NO_TABLES:
                     said = db.execute(_KNOWN.format("0, ''"))
                 self._known = Known(*(said.fetchone() or (0, "", "")))
         return self._known
@@ -260,10 +256,8 @@ def parsed(dsn: str) -> Mapping[str, Any]:
         said: Mapping[str, Any] = conninfo_to_dict(dsn)
     except (psycopg.Error, UnicodeError) as error:
         raise NotSetUp(_NONE) from error
-    if _blurred(dsn, said):
-        raise NotSetUp(_BLURRED)
-    if not _numbered(said):
-        raise NotSetUp(_PORT)
+    if _blurred(dsn, said) or not _numbered(said):
+        raise NotSetUp(_NONE)
     return said
 
 

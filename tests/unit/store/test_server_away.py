@@ -188,7 +188,7 @@ def test_an_address_that_is_none_is_told_with_the_store_that_has_it(shared):
     drained, examined = shared.memman("scheduler", "drain"), shared.memman("doctor", "--check", "sharing")
     assert (drained.returncode, drained.stderr.count("\n")) == (78, 1), drained.stderr
     for said in (drained.stderr, examined.stdout, done(shared, "status"), shared.memman("recall", "lamp").stderr):
-        assert "cannot be told apart" in said
+        assert "no address of a Postgres server" in said
         assert "hunter" not in said
     assert "(store 'default')" in drained.stderr
     assert "(store 'default')" in examined.stdout
