@@ -197,8 +197,6 @@ def repaired(done: "Repaired") -> Iterator[str]:
     if done.damaged:
         there = f"{done.replaced} came from the last backup, {done.damaged - done.replaced} are lost"
         yield f"{counted(done.damaged, 'record')} of the log could not be read: {there}"
-    if done.again:
-        yield f"the next drain learns {counted(len(done.again), 'memory')} again, whose records are lost"
     if done.lost:
         more = " and others" if len(done.lost) > _NAMED else ""
         yield f"lost {len(done.lost)}: {', '.join(done.lost[:_NAMED])}{more}"

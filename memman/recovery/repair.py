@@ -17,20 +17,15 @@ import apsw
 from memman.clock import now_ms
 from memman.config import stores
 from memman.config.places import fsync_folder, make_file, make_folder, open_file, queue_path, store_path
-from memman.config.purged import Buried, Tombstones
+from memman.config.purged import Tombstones
 from memman.config.schedule import refuse_stopped
-from memman.config.scope import PATH, PERSONAL, REPOSITORY
 from memman.locks import drain_lock
 from memman.model.errors import CannotWrite, MemmanError, UnknownStore
 from memman.model.records import Fingerprint
-from memman.model.uid import kept_uid
 from memman.model.vocabulary import BRANCH_OF, CONNECTED, REPLACED, REWRITTEN, UNDONE
-from memman.queue.append import insert_all
-from memman.queue.entry import entry
 from memman.queue.notes import Queue
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.schema import open_queue
-from memman.queue.view import QueueView
 from memman.recovery.backup import backups_path, faults, listed
 from memman.recovery.check import Steps, troubles
 from memman.recovery.copies import REPAIRING, sweep
@@ -69,8 +64,6 @@ _LOCAL: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("typed", ("digest", "text"), "1"),
 )
 _BESIDE = {"shown": ("memory", "session", "way", "agent", "at", "times", "tokens"), "typed_for": ("memory", "digest")}
-# What a note says of itself beside its text, as a memory does.
-_SAID = ("source", "category", "importance")
 _UNCLOSED = (
     "SELECT note, min(recorded_at), count(*) FROM memory WHERE note NOT IN (SELECT note FROM receipt) GROUP BY note"
 )
@@ -82,7 +75,7 @@ class Repaired:
     """What became of a database: `wrong` is what was found, '' where nothing was; `aside` is where the old one lies.
 
     `kept` counts memories or notes, and `lost` names those that are gone. Of a store, `damaged` counts records of its
-    log, `replaced` those of them that a backup had; `again` are memories without a record whose text is a note now.
+    log, `replaced` those of them that a backup had.
     """
 
     what: str
@@ -92,7 +85,6 @@ class Repaired:
     lost: tuple[str, ...] = ()
     damaged: int = 0
     replaced: int = 0
-    again: tuple[str, ...] = ()
 
 
 def repair(data: str, store: str) -> Repaired:
@@ -122,10 +114,6 @@ def repaired(data: str, store: str) -> Repaired | None:
             closing(apsw.Connection(f"{place}/read.db")) as sound,
         ):
             _rebuild(done, new, every, sound, _backed_up(stack, data, store), Tombstones.load(data))
-            with suppress(MemmanError):  # a queue that is damaged too is repaired by itself
-                done.again = _queued_again(data, store, sound, done.lost)
-                _close_lost(data, store, new)
-            done.lost = tuple(uid for uid in done.lost if uid not in done.again)
         done.kept = int(new.db.execute("SELECT count(*) FROM memory").get)
         done.aside = commit()
     with suppress(MemmanError), closing(Queue(data)) as queue:  # one that is damaged too is repaired by itself
@@ -247,40 +235,6 @@ def _lost(new: SqliteStore, sound: apsw.Connection, buried: Tombstones) -> list[
         gone = buried.notes | {one for (one,) in unit.db.execute("SELECT memory FROM record WHERE kind = 'purged'")}
         there = gone | {uid for (uid,) in unit.db.execute("SELECT uid FROM memory")}
     return sorted(uid for uid in stood.keys() - there if not buried.hold("", uid))
-
-
-def _queued_again(data: str, store: str, sound: apsw.Connection, lost: Collection[str]) -> tuple[str, ...]:
-    """Queue what the old index has of memories without a record, for the next drain to learn; return which those are.
-
-    What a server has comes from there.
-    """
-    if not lost or any(key == CONNECTED for (key,) in _rows(sound, "meta", ("key",))):
-        return ()
-    purged, scopes = (
-        Buried.load(data),
-        {row: where for row, *where in _rows(sound, "scope", ("id", "repository", "path"))},
-    )
-    held: dict[Any, Any] = dict(_rows(sound, "scoped", ("memory", "scope")))
-    machine = {"host": os.uname().nodename, "user": os.environ.get("USER") or str(os.getuid())}
-    nobody = {"agent": "", "session": "", "cwd": "", "revision": "", "entities": "", "replaces": ""}
-    again = {}
-    for row, uid, text, status, *said in _rows(sound, "memory", ("id", "uid", "text", "status", *_SAID)):
-        if uid in lost and status == "current" and not purged.says(text):
-            repository, folder = scopes.get(held.get(row), ("", ""))
-            scope = (PATH + folder if folder else REPOSITORY) if repository else PERSONAL
-            note = {**nobody, **machine, **dict(zip(_SAID, said, strict=True)), "store": store, "text": text}
-            again[uid] = entry(note | {"repository": repository, "scope": scope}) | {"uid": kept_uid(f"lost\n{uid}")}
-    insert_all(data, [*again.values()])
-    return tuple(again)
-
-
-def _close_lost(data: str, store: str, new: SqliteStore) -> None:
-    """Say of notes that the queue knows to be stored, and that nothing tells of any more, that they are lost."""
-    with closing(QueueView(data)) as view, new.unit() as unit:
-        for note in view.stored().get(store, {}):
-            if not new.reader.has_receipt(note):
-                now = now_ms()
-                unit.record(now, note, "note", {records.RECEIPT: {"at": now, "outcome": "lost", "facts": 0}})
 
 
 def _keep(new: SqliteStore, old: apsw.Connection) -> None:
