@@ -1,7 +1,6 @@
 """`memman backup` and `repair`."""
 
 from collections.abc import Iterator, Sequence
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,7 +8,7 @@ from click.shell_completion import CompletionItem
 
 from memman.commands.person import confirm
 from memman.commands.place import Place
-from memman.commands.printing import Progress, ago, complain, lines, size, table, text, unseen, when
+from memman.commands.printing import ago, complain, lines, size, table, text, when
 from memman.commands.verb import Group, said_store, starting, store_option, verb
 from memman.config.places import data_dir
 from memman.model.errors import DamagedFile
@@ -47,18 +46,17 @@ def _held(made: Manifest) -> str:
 @backup.verb(
     store=False,
     shows=lambda made: text(f"{made.id}  {_held(made)}, verified"),
-    bar=("backing up", "no backup was taken"),
 )
 @click.argument("label", required=False, default="")
 @store_option
-def create(label: str = "", *, progress: Progress = unseen) -> Manifest:
+def create(label: str = "") -> Manifest:
     """Back up the queue and every store, or one store with --store; nothing has to stop meanwhile.
 
     API keys and the env file are not included.
     """
     from memman.recovery.backup import take
 
-    return take(data_dir(), label=label, store=said_store(), progress=progress)
+    return take(data_dir(), label=label, store=said_store())
 
 
 def _row(one: Manifest | dict[str, Any]) -> tuple[str, ...]:
@@ -85,17 +83,16 @@ def _print_sound(one: dict[str, Any]) -> None:
     store=False,
     shows=_print_sound,
     code=lambda one: 0 if one["sound"] else DamagedFile.exit_code,
-    bar=("verifying", "nothing was changed"),
 )
 @id_argument
-def verify(part: str, *, progress: Progress = unseen) -> dict[str, Any]:
-    """Check every file of a backup by its checksum."""
-    from memman.recovery.backup import faults, told
+def verify(part: str) -> dict[str, Any]:
+    """Verify a backup: checksums and database integrity."""
+    from memman.recovery.backup import faults
 
     name = found(data_dir(), part)
     folder = f"{backups_path(data_dir())}/{name}"
     manifest = Manifest.load(folder)
-    wrong = list(faults(folder, told(manifest.parts, count(1), len(manifest.parts), progress)))
+    wrong = list(faults(folder, manifest.parts))
     return {"id": name, "sound": not wrong, "faults": wrong, "held": _held(manifest)}
 
 
@@ -110,20 +107,19 @@ def _ask_to_restore(part: str, to: str | None) -> None:
     store=False,
     asks=_ask_to_restore,
     shows=lambda done: lines(line for one in done for line in _told(one)),
-    bar=("restoring", "each store is unchanged or fully restored; run the same command again for the rest"),
 )
 @id_argument
 @click.option("--to", metavar="NAME", help="Make a new store of this name as it was at the backup; the others stay.")
 @store_option
-def restore(part: str, to: str | None = None, *, progress: Progress = unseen) -> "list[Restored]":
-    """Add what stores lack, or one with --store, from a backup; restore a store that is gone.
+def restore(part: str, to: str | None = None) -> "list[Restored]":
+    """Add to every store, or to one with --store, what it lacks from a backup; a store that is gone is made again.
 
     What was changed, forgotten or purged since stays; `memman undo --since` goes back in time. A damaged store is
     repaired first. Notes that were queued at the time are queued again unless already stored.
     """
     from memman.recovery.restore import restore as bring_back
 
-    return bring_back(data_dir(), found(data_dir(), part), store=said_store(), to=to, progress=progress)
+    return bring_back(data_dir(), found(data_dir(), part), store=said_store(), to=to)
 
 
 def _told(one: "Restored") -> Iterator[str]:

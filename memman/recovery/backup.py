@@ -9,12 +9,11 @@ import os
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from hashlib import file_digest, sha256
-from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
 import apsw
 
@@ -36,8 +35,6 @@ NEWEST = "latest"
 CURRENT = "current"
 _STAMP = "%Y%m%dT%H%M%SZ"
 _STAMP_LENGTH = 16
-Progress = Callable[[int, int], None]
-_One = TypeVar("_One")
 _DRAFT = ".draft-"
 _COMPLAINTS = 3
 # Queue setting: the last attempt.
@@ -183,28 +180,16 @@ def _own_digest(said: dict[str, Any]) -> str:
     return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
-def unseen(done: int, total: int) -> None:
-    """Be told how far a backup or a restore has come, and show nothing."""
-
-
-def told(things: Iterable[_One], steps: Iterator[int], total: int, progress: Progress) -> Iterator[_One]:
-    """Hand things on, and tell `progress` the next of `steps` when what is done with one is done."""
-    for thing in things:
-        yield thing
-        progress(next(steps), total)
-
-
 def take(
     data: str,
     *,
     label: str = "",
     store: str | None = None,
     automatic: bool = False,
-    progress: Progress = unseen,
 ) -> Manifest:
     """Copy the queue and every store, or one, and read it again before it counts as a backup.
 
-    `progress` is told (done, of how many). Raises UsageError, UnknownStore, Busy, DamagedFile and CannotWrite.
+    Raises UsageError, UnknownStore, Busy, DamagedFile and CannotWrite.
     """
     if label:
         stores.harmless(label, "label")
@@ -216,7 +201,7 @@ def take(
         draft = f"{backups_path(data)}/{_DRAFT}{os.getpid()}"
         sweep(data)
         try:
-            return _written(data, draft, label, store, progress, automatic=automatic)
+            return _written(data, draft, label, store, automatic=automatic)
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
@@ -248,13 +233,12 @@ def sweep(data: str) -> None:
                 shutil.rmtree(f"{backups_path(data)}/{name}", ignore_errors=True)
 
 
-def _written(data: str, draft: str, label: str, store: str | None, progress: Progress, *, automatic: bool) -> Manifest:
+def _written(data: str, draft: str, label: str, store: str | None, *, automatic: bool) -> Manifest:
     at = now_ms()
     with TranslatedErrors(draft):
         make_folder(draft + "/stores")
-    steps = count(1)
-    parts = tuple(told(_parts(data, draft, store), steps, 2 * (1 + len(stores.names(data))), progress))
-    for fault in faults(draft, told(parts, steps, 2 * len(parts), progress)):
+    parts = tuple(_parts(data, draft, store))
+    for fault in faults(draft, parts):
         raise DamagedFile(
             f"no backup was created: {fault}; see `memman doctor`, or back up a single store with --store"
         )

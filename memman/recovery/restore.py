@@ -8,7 +8,6 @@ import os
 from collections import Counter
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from itertools import count
 
 from memman.clock import now_ms
 from memman.config import stores
@@ -20,7 +19,7 @@ from memman.model.errors import DamagedFile, NewerSchema, UsageError
 from memman.model.vocabulary import CONNECTED
 from memman.queue.notes import Queue
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
-from memman.recovery.backup import Manifest, Part, Progress, backups_path, check, fill, found, holding, told, unseen
+from memman.recovery.backup import Manifest, Part, backups_path, check, fill, found, holding
 from memman.recovery.copies import sweep
 from memman.recovery.purge import erase
 from memman.recovery.repair import Repaired, repaired, workplace
@@ -55,13 +54,10 @@ class Restored:
     waiting: int = 0
 
 
-def restore(
-    data: str, part: str, *, store: str | None = None, to: str | None = None, progress: Progress = unseen
-) -> list[Restored]:
+def restore(data: str, part: str, *, store: str | None = None, to: str | None = None) -> list[Restored]:
     """Restore every store of a backup, or one, under its own name or another; return what became of each.
 
-    `progress` is told (steps done with databases, of how many). Raises UnknownId, UsageError, DamagedFile,
-    NewerSchema, Busy and CannotWrite.
+    Raises UnknownId, UsageError, DamagedFile, NewerSchema, Busy and CannotWrite.
     """
     refuse_stopped(data, "backup restore")
     with quiet(data), ExitStack() as places:
@@ -69,17 +65,15 @@ def restore(
         folder = f"{backups_path(data)}/{found(data, part)}"
         manifest = Manifest.load(folder)
         wanted = _wanted(data, manifest, store, to)
-        parts = [*wanted.values(), *filter(None, [manifest.queue])]
-        steps, total = count(1), len(parts) + 2 * len(wanted)
-        check(folder, told(parts, steps, total, progress))
+        check(folder, [*wanted.values(), *filter(None, [manifest.queue])])
         _refuse_damaged_queue(data)
         # What says the same as something that was purged before the backup was taken was left there by a person.
         texts = Buried.load(data).since(manifest.purged_texts)
         done = {name: Restored(name, repaired(data, name)) for name in wanted}
         copies = {name: places.enter_context(workplace(store_path(data, name))) + "/memman.db" for name in wanted}
-        for name, copied in told(wanted.items(), steps, total, progress):
+        for name, copied in wanted.items():
             _copied(data, f"{folder}/{copied.file}", copies[name], done[name], texts)
-        for name, copied in told(wanted.items(), steps, total, progress):
+        for name, copied in wanted.items():
             if stores.exists(data, name):
                 _added(data, copies[name], done[name], whole=copied.schema >= _RECORDS)
             else:

@@ -18,8 +18,6 @@ VERBS = {
     "relinking": ("graph", "rebuild"),
     "embedding": ("embed", "reembed"),
     "looking": ("lint",),
-    "backing up": ("backup", "create"),
-    "verifying": ("backup", "verify", "latest"),
 }
 
 
@@ -53,7 +51,6 @@ def filled(box):
     """Give a box with something for each verb to do."""
     box.remember("The heron nests by the river.")
     box.drain()
-    box.memman("backup", "create")
     box.remember("The nightly import runs at 02:00 UTC.")
     return box
 
