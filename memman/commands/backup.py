@@ -62,8 +62,8 @@ def create(label: str = "") -> Manifest:
 def _row(one: Manifest | dict[str, Any]) -> tuple[str, ...]:
     if isinstance(one, dict):
         return one["id"], "?", "?", "its manifest cannot be read"
-    how = "scheduled" if one.automatic else f"by {one.taken_by}"
-    return one.id, when(one.at), ago(one.at), f"{_held(one)}, {how}"
+    how = ", scheduled" if one.automatic else ""
+    return one.id, when(one.at), ago(one.at), _held(one) + how
 
 
 @backup.verb("list", store=False, shows=lambda backups: table(map(_row, backups), 300), none="no backups")
@@ -114,8 +114,8 @@ def _ask_to_restore(part: str, to: str | None) -> None:
 def restore(part: str, to: str | None = None) -> "list[Restored]":
     """Add to every store, or to one with --store, what it lacks from a backup; a store that is gone is made again.
 
-    What was changed, forgotten or purged since stays; `memman undo --since` goes back in time. A damaged store is
-    repaired first. Notes that were queued at the time are queued again unless already stored.
+    What was changed, forgotten or purged since stays so: `memman undo --since` goes back in time. Notes that were
+    queued at the time are queued again unless already stored.
     """
     from memman.recovery.restore import restore as bring_back
 
@@ -123,8 +123,6 @@ def restore(part: str, to: str | None = None) -> "list[Restored]":
 
 
 def _told(one: "Restored") -> Iterator[str]:
-    if one.repaired:
-        yield from repaired(one.repaired)
     if one.made:
         yield f"restored store {one.store!r}: {counted(one.memories, 'memory')}"
     elif one.records:

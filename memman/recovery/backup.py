@@ -3,11 +3,9 @@
 A folder is listed whole, or not at all.
 """
 
-import getpass
 import json
 import os
 import shutil
-import socket
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
@@ -17,7 +15,6 @@ from typing import Any
 
 import apsw
 
-from memman import __version__
 from memman.clock import now_ms
 from memman.config import stores
 from memman.config.env import Settings
@@ -67,8 +64,6 @@ class Manifest:
     at: int
     label: str
     automatic: bool
-    taken_by: str
-    memman: str
     active: str
     bindings: str
     purged: str
@@ -249,8 +244,6 @@ def _written(data: str, draft: str, label: str, store: str | None, *, automatic:
         at=at,
         label=label,
         automatic=automatic,
-        taken_by=f"{_user()}@{socket.gethostname()}",
-        memman=__version__,
         active=read_file(data + "/active"),
         bindings=read_file(data + "/bindings"),
         purged=read_file(tombstones_path(data)),
@@ -283,13 +276,6 @@ def _free(name: str, taken: dict[str, Manifest | None]) -> str:
         number += 1
         free = f"{name}.{number}"
     return free
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container's user may have no name
-        return str(os.geteuid())
 
 
 def copied(source: str, folder: str, store: str = "") -> Part:

@@ -22,7 +22,7 @@ from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.recovery.backup import Manifest, Part, backups_path, check, fill, found, holding
 from memman.recovery.copies import sweep
 from memman.recovery.purge import erase
-from memman.recovery.repair import Repaired, repaired, workplace
+from memman.recovery.repair import workplace
 from memman.recovery.taking_in import take_in
 from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.reach import connected
@@ -31,8 +31,6 @@ from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 from memman.store.sqlite.store import SqliteStore, open_store
 from memman.upkeep.rules import publish
 
-# The schema from which on stores have records: what an earlier one knows gets new ones in each copy.
-_RECORDS = 9
 _THERE = "SELECT uid FROM memory UNION SELECT uid FROM rule UNION SELECT memory FROM record WHERE kind = 'purged'"
 
 
@@ -41,11 +39,10 @@ class Restored:
     """What became of one store: it was `made` from the backup, or got `records` about `changed` memories.
 
     `memories` are those that hold now; `waiting` counts notes that wait again, `purged` what stays away because it was
-    purged since. `repaired` is what became of a file that was damaged.
+    purged since.
     """
 
     store: str
-    repaired: Repaired | None
     made: bool = False
     memories: int = 0
     records: int = 0
@@ -69,13 +66,13 @@ def restore(data: str, part: str, *, store: str | None = None, to: str | None = 
         _refuse_damaged_queue(data)
         # What says the same as something that was purged before the backup was taken was left there by a person.
         texts = Buried.load(data).since(manifest.purged_texts)
-        done = {name: Restored(name, repaired(data, name)) for name in wanted}
+        done = {name: Restored(name) for name in wanted}
         copies = {name: places.enter_context(workplace(store_path(data, name))) + "/memman.db" for name in wanted}
         for name, copied in wanted.items():
             _copied(data, f"{folder}/{copied.file}", copies[name], done[name], texts)
-        for name, copied in wanted.items():
+        for name in wanted:
             if stores.exists(data, name):
-                _added(data, copies[name], done[name], whole=copied.schema >= _RECORDS)
+                _added(data, copies[name], done[name])
             else:
                 _placed(data, copies[name], done[name])
         for name, waiting in _queued(data, folder, manifest, store, to, texts).items():
@@ -97,6 +94,8 @@ def _wanted(data: str, manifest: Manifest, store: str | None, to: str | None) ->
         if part.schema > newest:
             known = f"this memman only knows {newest}: upgrade memman"
             raise NewerSchema(f"{part.file} of {manifest.id} has schema {part.schema}, but {known}")
+        if to is None and part.store and part.schema < STORE_SCHEMA:
+            raise UsageError(f"{part.file} of {manifest.id} is of an earlier memman: --to restores it as another store")
     if store is not None and store not in held:
         raise UsageError(f"backup {manifest.id} has no store {store!r}: it holds {', '.join(held) or 'none'}")
     chosen = {name: part for name, part in held.items() if store in {None, name}}
@@ -159,13 +158,12 @@ def _placed(data: str, copy: str, one: Restored) -> None:
             one.made, one.memories = True, holding(db)
 
 
-def _added(data: str, copy: str, one: Restored, *, whole: bool) -> None:
-    """Add to a store the records of the copy that it lacks, or those of which it knows nothing where not `whole`."""
+def _added(data: str, copy: str, one: Restored) -> None:
+    """Add to a store the records of the copy that it lacks."""
     with TranslatedErrors(copy), closing(open_reader(copy)) as db:
         every = list(record_log.every(db))
     with closing(open_store(data, one.store)) as store:
-        known = set() if whole else {*record_log.memories(store.db)}
-        new = take_in(store, data, one.store, [record for record in every if record.memory not in known])
+        new = take_in(store, data, one.store, every)
         one.records, one.changed = len(new), len(store.reader.located({record.memory for record in new}))
         store.maintain()
         one.memories = holding(store.db)

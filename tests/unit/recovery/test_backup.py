@@ -118,8 +118,6 @@ WHOLE = {
     "at": ("now", None),
     "label": (7, None),
     "automatic": (1, "yes"),
-    "taken_by": (None, []),
-    "memman": (1,),
     "active": (1, None),
     "bindings": (1, ["x"]),
     "parts": ({}, None, [7], [[]]),

@@ -238,14 +238,15 @@ def test_a_store_comes_back_beside_the_one_that_is_there(box):
     assert "already" in restored(box, "--to", "old", code=2)
 
 
-def test_a_damaged_store_is_repaired(box):
-    """Where nothing can be read any more the backup's records and vectors come back; what was there is kept."""
+def test_a_damaged_store_is_to_be_repaired_first(box):
+    """A restore names the command; where nothing can be read the backup's records and vectors come back by that."""
     uid = box.remember("Redis caches the invoices.")
     box.drain()
     take(str(box.data))
     ruin(box.store_path())
-    (told,) = restored(box)
-    assert told["repaired"]["aside"].startswith(f"{box.store_path()}.damaged-")
+    assert "memman repair --store default" in restored(box, code=12)
+    assert box.store_path().read_bytes()[:11] == b"no database"
+    box.person("repair")
     assert box.store("SELECT note FROM memory") == [uid]
     assert box.store("SELECT DISTINCT memory FROM vector") == [1]
     assert {path.read_bytes()[:11] for path in box.store_path().parent.glob("*.damaged-*")} == {b"no database"}
@@ -270,20 +271,13 @@ def ruin(path):
     path.write_bytes(b"no database" * 1000)
 
 
-def test_a_backup_from_before_there_were_records_adds_memories_once(box):
-    """Each copy of it tells of them by new records: what is there already gets none."""
+def test_a_backup_of_an_earlier_memman_becomes_a_store_of_its_own(box):
+    """Its memories have no records yet, which each copy would make anew."""
     box.store_path().parent.mkdir(0o700, parents=True)
     box.store_path().write_bytes(lzma.decompress((FIRST / "memman.db.xz").read_bytes()))
     box.store_path().chmod(0o600)
     take(str(box.data))
-    first, *others = box.store("SELECT uid FROM memory ORDER BY id")
-    run(box, "purge", first)
-    assert "lacks nothing" in run(box, "backup", "restore", "latest")
-    assert box.store("SELECT uid FROM memory ORDER BY id") == others
-    shutil.rmtree(box.store_path().parent)
-    box.remember("Redis caches the invoices.")
-    box.drain()
-    assert "to store 'default'" in run(box, "backup", "restore", "latest")
-    assert {*others} < {*box.store("SELECT uid FROM memory")}
-    assert first not in box.store("SELECT uid FROM memory")
-    assert "lacks nothing" in run(box, "backup", "restore", "latest")
+    known = box.store("SELECT uid FROM memory ORDER BY id")
+    assert "--to restores it" in restored(box, code=2)
+    assert restored(box, "--to", "old")[0]["made"]
+    assert box.store("SELECT uid FROM memory ORDER BY id", name="old") == known
