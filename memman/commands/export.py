@@ -95,7 +95,6 @@ class Preview:
     held: int = 0
     nowhere: tuple[str, ...] = ()
     asks: bool = False
-    partial: str = ""
 
     @property
     def count(self) -> int:
@@ -159,8 +158,6 @@ globals()["import"] = import_
 def _preview_lines(preview: Preview) -> Iterator[str]:
     """Say what would come in, what would not, and why."""
     yield f"{preview.what}: {preview.count} to import"
-    if preview.partial:
-        yield f"  {preview.partial}"
     yield from (f"  {count} {name}" for name, count in preview.new.items())
     if preview.held:
         yield f"  {preview.held} of these, or more, will be held back for review: they read as attacks"
@@ -237,9 +234,7 @@ def _notes(place: Place, form: Format, found: Found, scope: str, *, mine: bool) 
     nowhere = [*_nowhere(new, here)]
     if more := nowhere[_NAMED:]:
         nowhere[_NAMED:] = [f"and {len(more)} more like these"]
-    preview = Preview(
-        *(form.name, form.what, told, dict(left), samples, found.lacks, held, tuple(nowhere), asks, found.partial)
-    )
+    preview = Preview(*(form.name, form.what, told, dict(left), samples, found.lacks, held, tuple(nowhere), asks))
     return Reading(found, preview, fresh)
 
 

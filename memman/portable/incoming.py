@@ -52,12 +52,11 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was read: items or an `export`; `lacks` is what stays behind, `partial` what more there is elsewhere."""
+    """What was read: items or an `export`; `lacks` is what stays behind."""
 
     items: tuple[Item, ...] = ()
     lacks: tuple[str, ...] = ()
     export: Export | None = None
-    partial: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,14 @@
 """What agents remember in files of Markdown.
 
-Codex, OpenClaw and Hermes have one MEMORY.md for all their work, each written in its own way; Claude Code has a folder
-of files for each project, with MEMORY.md as their index.
+Codex has one MEMORY.md for all its work; Claude Code has a folder of files for each project, with MEMORY.md as their
+index.
 """
 
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from glob import escape, glob
-from typing import Any
 
 from memman.config.places import text_at
 from memman.config.repository import repository
@@ -20,16 +19,11 @@ from memman.portable import files
 from memman.portable.formats.rules import held_for, passages
 from memman.portable.incoming import Format, Found, Item
 
-INDEX, _USER = "MEMORY.md", "USER.md"
+INDEX = "MEMORY.md"
 # Codex: a block for each kind of task, with the folder it was done in, and lists of sources that say nothing.
 _GROUP = re.compile(r"^(?=# Task Group:)", re.MULTILINE)
 _FOLDER = re.compile(r"^applies_to:\s*cwd=(/[^;\n]*)", re.MULTILINE)
 _SECTION = re.compile(r"^(?=##)", re.MULTILINE)
-# Hermes: entries apart by this line.
-_BETWEEN = "\n§\n"
-# OpenClaw: what else lies in its workspace, and its days.
-_BESIDE = ("SOUL.md", "IDENTITY.md", "HEARTBEAT.md")
-_DAYS = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*.md"
 # Claude Code: a line of the index that points to a file and adds nothing.
 _POINTER = re.compile(r"\[[^\]]*\]\([^)]*\.md\)")
 _TYPES = {"user": "preference", "feedback": "preference", "project": "context", "reference": "fact"}
@@ -44,66 +38,27 @@ def worked_in(folder: str) -> tuple[str, str]:
     return whose or os.path.realpath(folder), scope
 
 
-def _folder(path: str, inside: str) -> str:
-    """Return the folder of MEMORY.md or USER.md that a path means, '' for none."""
-    path = os.path.dirname(path) if os.path.basename(path) in {INDEX, _USER} else path
-    there = (one for one in (path, f"{path}/{inside}") if any(os.path.isfile(f"{one}/{n}") for n in (INDEX, _USER)))
-    return next(there, "")
-
-
 def _codex(path: str) -> str:
-    folder = _folder(path, "memories")
-    return folder if folder and _GROUP.search(text_at(f"{folder}/{INDEX}")) else ""
+    """Return the file of Codex's memory that a path means, '' for none."""
+    found = (one for one in (path, f"{path}/{INDEX}", f"{path}/memories/{INDEX}") if os.path.basename(one) == INDEX)
+    return next((one for one in found if os.path.isfile(one) and _GROUP.search(text_at(one))), "")
 
 
-def _hermes(path: str) -> str:
-    folder = _folder(path, "memories")
-    said = (text_at(f"{folder}/{name}") for name in (INDEX, _USER))
-    return folder if folder and ("/.hermes/" in folder + "/" or any(_BETWEEN in one for one in said)) else ""
+def _read_codex(path: str) -> Found:
+    return Found(tuple(_of_codex(_codex(path) or path)), ("summaries, skills and names of sources",))
 
 
-def _openclaw(path: str) -> str:
-    path = os.path.dirname(path) if os.path.basename(path) == "memory" else path
-    folder = _folder(path, "workspace")
-    beside = any(os.path.isfile(f"{folder}/{name}") for name in _BESIDE)
-    return folder if folder and (beside or glob(f"{escape(folder)}/memory/{_DAYS}")) else ""
-
-
-def _of_codex(folder: str) -> Iterator[Item]:
-    for group in _GROUP.split(files.text(f"{folder}/{INDEX}")):
+def _of_codex(path: str) -> Iterator[Item]:
+    at = int(os.stat(path).st_mtime * 1000)
+    for group in _GROUP.split(files.text(path)):
         where = _FOLDER.search(group)
         worked = where[1].strip() if where else ""
         whose, scope = worked_in(worked) if worked else ("", PERSONAL)
         for section in _SECTION.split(group)[1:]:
             heading, _, body = section.partition("\n")
             for text in () if heading.startswith("###") else passages(body):
-                yield _item("codex", text, f"{folder}/{INDEX}", repository=whose, scope=scope, folder=worked)
-
-
-def _of_hermes(folder: str) -> Iterator[Item]:
-    for path in filter(os.path.isfile, (f"{folder}/{INDEX}", f"{folder}/{_USER}")):
-        for text in files.text(path).split(_BETWEEN):
-            yield _item("hermes", text.strip(), path)
-
-
-def _of_openclaw(folder: str) -> Iterator[Item]:
-    for path in (f"{folder}/{INDEX}", *sorted(glob(f"{escape(folder)}/memory/{_DAYS}"))):
-        for text in passages(files.text(path)) if os.path.isfile(path) else ():
-            yield _item("openclaw", text, path, at=ms(os.path.basename(path)[:10]))
-
-
-def _item(agent: str, text: str, path: str, *, at: int = 0, scope: str = PERSONAL, **more: Any) -> Item:
-    at = at or int(os.stat(path).st_mtime * 1000)
-    return Item(text, key=f"{os.path.basename(path)}\n{text}", at=at, agent=agent, scope=scope, **more)
-
-
-def _format(
-    name: str, what: str, folder: Callable[[str], str], items: Callable[[str], Iterator[Item]], lacks: str
-) -> Format:
-    def read(path: str) -> Found:
-        return Found(tuple(items(folder(path) or _folder(path, ""))), (lacks,))
-
-    return Format(name, what, lambda path: bool(folder(path)), read)
+                key = f"{INDEX}\n{text}"
+                yield Item(text, key=key, at=at, agent="codex", repository=whose, scope=scope, folder=worked)
 
 
 def _folders(path: str) -> list[str]:
@@ -187,8 +142,6 @@ def _written(name: str, parent: str = "") -> Iterator[str]:
 
 
 FORMATS = (
-    _format("codex", "the memory of Codex", _codex, _of_codex, "summaries, skills and names of sources"),
-    _format("hermes", "the memory of Hermes", _hermes, _of_hermes, "skills, and sessions in its database"),
-    _format("openclaw", "the memory of OpenClaw", _openclaw, _of_openclaw, "other files of its workspace"),
+    Format("codex", "the memory of Codex", lambda path: bool(_codex(path)), _read_codex),
     Format("claude-code", "the auto memory of Claude Code", lambda path: bool(_folders(path)), _read),
 )

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import apsw
@@ -16,25 +16,11 @@ _NEEDED = {"observations": {"title", "narrative", "project"}, "session_summaries
 _SUMMED = ("learned", "completed", "notes")
 _CATEGORIES = {"decision": "decision", "discovery": "insight"}
 _LACKS = (
+    "prompts, signals of use, and what claude-mem has not worked through",
+    "narratives of observations that have facts, and what summaries say of what was asked, looked at and comes next",
+    "directives that are not in force",
     "subtitles, concepts, names of files and counts of tokens, and titles of what says more",
     "repositories: a project is known by its name alone",
-)
-# Rows of which something does not come in: their table, which they are, and what is said of them.
-_LEFT = (
-    ("user_prompts", "true", "prompts ({}): they are no memories"),
-    (
-        "observations",
-        "facts LIKE '[%\"%]' AND coalesce(narrative, text, '') <> ''",
-        "narratives ({}): their facts are imported instead",
-    ),
-    (
-        "session_summaries",
-        "coalesce(nullif(request, ''), nullif(investigated, ''), nullif(next_steps, '')) IS NOT NULL",
-        "of summaries ({}): requests, investigations and next steps",
-    ),
-    ("directives", "status <> 'active'", "directives that are not in force ({})"),
-    ("pending_messages", "true", "messages that claude-mem has not worked through ({})"),
-    ("observation_feedback", "true", "signals of use ({})"),
 )
 
 
@@ -51,14 +37,7 @@ def _read(path: str) -> Found:
     path, there = _path(path), files.tables(_path(path))
     with files.database(path) as db:
         items = [*_observations(db), *_summaries(db), *(_directives(db) if "directives" in there else ())]
-        return Found(tuple(items), (*_left(db, there), *_LACKS))
-
-
-def _left(db: apsw.Connection, there: Container[str]) -> Iterator[str]:
-    for table, which, said in _LEFT:
-        count = db.execute(f"SELECT count(*) FROM {table} WHERE {which}").get if table in there else 0
-        if count:
-            yield said.format(count)
+        return Found(tuple(items), _LACKS)
 
 
 def _project(db: apsw.Connection, table: str) -> str:

@@ -123,15 +123,7 @@ def test_claude_mem(box, tmp_path):
     path = database(tmp_path / "claude-mem" / "claude-mem.db", CLAUDE_MEM)
     said = brought(box, path.parent)
     found = stored(box)
-    for left in (
-        "prompts (1): they are no memories",
-        "narratives (1): their facts",
-        "of summaries (1): requests",
-        "directives that are not in force (1)",
-        "messages that claude-mem has not worked through (1)",
-        "signals of use (1)",
-    ):
-        assert said.count(f"not carried: {left}") == 1, left
+    assert said.count("not carried: ") == 5
     assert "of these, or more, will be held back for review" in said
     assert found["Invoices are cached in Redis for an hour."] == ["import", 1760000000000, "current", "scope:shop"]
     assert found["The nightly export ran in UTC instead of local time."][3] == "scope:till"
@@ -163,9 +155,7 @@ def test_mem0(box, tmp_path):
     ):
         path = tmp_path / name
         path.write_text(json.dumps(said))
-        told = brought(box, path)
-        assert told.count("not carried: who they are about or came from (1)") == 1
-        assert ("relations of its graph (1)" in told) == (name == "a.json")
+        assert "not carried: other pages" in brought(box, path)
     assert {rest[1] for rest in stored(box).values()} == {1740553020108}
     assert len(stored(box)) == 2
 
@@ -335,28 +325,19 @@ def test_what_was_worked_on_in_an_excluded_folder_stays_behind(box, tmp_path):
 
 
 def test_the_memory_of_other_agents_is_theirs(box, tmp_path, place):
-    """Codex's MEMORY.md, Hermes' and OpenClaw's are read in their own forms; any other is refused."""
+    """Codex's MEMORY.md is read in its own form; any other is refused, unless its format is named."""
     codex = written(tmp_path / ".codex" / "memories" / "MEMORY.md", CODEX.format(place))
-    hermes = written(
-        tmp_path / ".hermes" / "memories" / "MEMORY.md", "The NAS is at 10.0.0.9.\n§\nBackups run\nat 3.\n"
-    )
-    written(tmp_path / "workspace" / "SOUL.md", "Be kind.\n")
-    written(tmp_path / "workspace" / "memory" / "2026-03-01.md", "- The car is serviced in May.\n")
-    claw = written(tmp_path / "workspace" / "MEMORY.md", "# Facts\n\n- The garden gate code is on the fridge.\n")
-    other = written(tmp_path / "notes" / "MEMORY.md", "- Something else.\n")
-    for path, name in ((codex.parent, "Codex"), (hermes, "Hermes"), (claw.parent, "OpenClaw")):
-        assert box.memman("import", str(path), "--dry-run").stdout.startswith(f"the memory of {name}: 2 to import")
-        brought(box, path)
+    other = written(tmp_path / "notes" / "MEMORY.md", "# Facts\n\n- The garden gate code is on the fridge.\n")
+    assert box.memman("import", str(codex.parent), "--dry-run").stdout.startswith("the memory of Codex: 2 to import")
+    brought(box, codex.parent)
+    assert "no format that is recognised" in box.memman("import", str(other)).stderr
+    brought(box, other, "--format", "rules", "--scope", "personal")
     found = stored(box)
     assert {text: rest[3].partition("#")[0] for text, rest in found.items()} == {
         "The shop is deployed with kamal. [Task 1]": str(place),
         "Answers are kept short.": "",
-        "The NAS is at 10.0.0.9.": "",
-        "Backups run at 3.": "",
         "Facts: The garden gate code is on the fridge.": "",
-        "The car is serviced in May.": "",
     }
-    assert "no format that is recognised" in box.memman("import", str(other)).stderr
 
 
 def test_a_bad_row_costs_that_row_and_other_pages_are_named(box, tmp_path):
@@ -370,8 +351,7 @@ def test_a_bad_row_costs_that_row_and_other_pages_are_named(box, tmp_path):
     ]
     page = {"count": 250, "next": "https://api.mem0.ai/?page=2", "results": rows}
     said = brought(box, written(tmp_path / "page.json", json.dumps(page)))
-    assert "this page has 5 of 250: save the others and import them, too" in said
-    assert "rows without a text (3)" in said
+    assert "other pages: save and import each" in said
     assert stored(box).keys() == {"Payments listen on port 9310 \ufffd.", "Invoices are numbered per year."}
 
 
