@@ -12,17 +12,15 @@ from memman.config.places import open_file, queue_path, store_path
 from memman.model.errors import MemmanError
 from memman.recovery.backup import backups_path, listed
 from memman.sqlite import COMPANIONS, TranslatedErrors, open_reader
-from memman.store.sqlite.rules import VERB as RULE
 
 # How a folder's name begins that a repair or a restore works in.
 REPAIRING = ".repair-"
 # Files that hold nothing by themselves.
 _DULL = ("-wal", "-shm", "manifest.json")
-# Table -> how it names what it holds; a copy from before there were records has a log.
+# Table -> how it names what it holds.
 _TABLES = {
     "memory": "uid IN {ids} OR note IN {ids}",
     "rule": "uid IN {ids}",
-    "log": f"verb GLOB '{RULE}*' AND memory IN {{ids}} AND coalesce(before, after) IS NOT NULL",
     "record": "memory IN {ids} AND kind NOT IN ('noted', 'purged') AND body <> ''",
     "note": "uid IN {ids} AND text <> ''",
     "journal": "note IN {ids}",

@@ -24,7 +24,7 @@ from memman.store.records import KIND_OF, KINDS, Record, harmless, lost, wrong
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
-from memman.sync.folder import PART_BYTES, Folder, Header, Key, Name, TooLarge, Unreadable, lines, packed, parsed
+from memman.sync.folder import PART_BYTES, Folder, Header, Key, Name, Unreadable, lines, packed, parsed
 
 # Segments after which a host writes all it has anew, in as few as it needs.
 MOST = 100
@@ -211,8 +211,8 @@ class Reading:
                 return trouble or f"record {at + 1} of host {host} is missing; waiting for it"
             try:
                 header, said = self.folder.segment(host, name, self.key)
-            except Unreadable as error:
-                says = "is larger than one may be" if isinstance(error, TooLarge) else "is damaged or has another key"
+            except Unreadable:
+                says = "is damaged, too large, or has another key"
                 trouble = f"segment {name.first} of host {host} {says}; waiting until that host writes it again"
                 continue
             except NewerSchema as error:

@@ -35,11 +35,7 @@ _NO_FILE = frozenset((EINVAL, EISDIR, ELOOP, EMLINK, ENXIO, EACCES, EPERM))
 
 
 class Unreadable(Exception):
-    """Bytes that this key does not open: changed, cut short, or locked with another one."""
-
-
-class TooLarge(Unreadable):
-    """More bytes than a segment may have: they are not read."""
+    """Bytes that this key does not open: changed, cut short, too many, or locked with another one."""
 
 
 class Key:
@@ -85,7 +81,7 @@ class Key:
             unpack = zlib.decompressobj()
             plain = unpack.decompress(self._age.decrypt(sealed, [self._identity]), MOST_BYTES)
             if unpack.unconsumed_tail:
-                raise TooLarge
+                raise Unreadable("it is too large")
             return plain.decode()
         except (self._age.DecryptError, zlib.error, ValueError) as error:
             raise Unreadable("it is not what memman writes") from error
@@ -228,7 +224,7 @@ class Folder:
         try:
             with self._part(host) as part, _opened(file, "rb", part, os.O_NOFOLLOW) as content:
                 if (size := os.fstat(content.fileno()).st_size) > MOST_BYTES:
-                    raise TooLarge
+                    raise Unreadable("it is too large")
                 return content.read(size)
         except FileNotFoundError:
             return b""

@@ -12,7 +12,7 @@ import pytest
 
 from memman.commands.place import Place
 from memman.commands.sync import begin
-from memman.sync.folder import Header, Key, Name, TooLarge, packed, unpacked
+from memman.sync.folder import Header, Key, Name, Unreadable, packed, unpacked
 from tests.support.machines import apart, carry, current, differing, done, host, machine, pair, states, told
 
 
@@ -162,7 +162,10 @@ def test_a_file_that_is_too_large_for_a_segment_is_not_read(box):
     told(one, "The heron is the mascot of the team.")
     large = segments(folder, one)[-1]
     os.truncate(large, 6 * 2**30)
-    assert f"segment 1 of host {host(one)} is larger than one may be; waiting until" in other.memman("sync").stderr
+    assert (
+        f"segment 1 of host {host(one)} is damaged, too large, or has another key; waiting until"
+        in other.memman("sync").stderr
+    )
     both(one, other)
     assert large.stat().st_size < 2**20
     assert current(other) == current(one) != []
@@ -176,7 +179,7 @@ def test_a_segment_is_unpacked_up_to_a_limit():
         header = Header("default", "0" * 16, 1, 1, name.digest, {})
         sealed = packed(header, ["x" * (mebibytes << 20)], key)
         assert len(sealed) < 1 << 20
-        with nullcontext() if fits else pytest.raises(TooLarge):
+        with nullcontext() if fits else pytest.raises(Unreadable):
             assert unpacked(sealed, "0" * 16, name, key)[0] == header
 
 
