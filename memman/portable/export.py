@@ -6,18 +6,15 @@ An export that is imported adds what it tells of acts that a store lacks; what t
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from memman import __version__
 from memman.clock import now_ms
-from memman.config import stores
-from memman.config.places import store_path
 from memman.config.purged import WHOLE, Buried, Tombstones, bury
 from memman.locks import quiet
-from memman.model.errors import MemmanError, UsageError
-from memman.model.vocabulary import BUILTIN, JUDGE
+from memman.model.errors import UsageError
 from memman.portable import files
 from memman.portable.incoming import Export, Format, Found
 from memman.recovery.taking_in import purged as purged_elsewhere
@@ -32,9 +29,9 @@ from memman.store.sqlite.store import open_store
 
 VERSION = 2
 NAME = "memman export"
-_LACKS = ("notes that waited in the queue, settings and backups",)
-_LEFT_OUT = (
-    f"SELECT provider || '/' || model FROM embedder e WHERE e.provider NOT IN ('{BUILTIN}', '{JUDGE}') ORDER BY id"
+_LACKS = (
+    "notes that waited in the queue, settings and backups",
+    "vectors of other embedders: `memman embed reembed` makes them again",
 )
 # What is counted of what was purged where the export is from.
 PURGES = "purged there, to be purged here"
@@ -43,9 +40,8 @@ PURGES = "purged there, to be purged here"
 def written(store: str, catalogue: Catalogue) -> Iterator[str]:
     """Yield the header and every line of a store, without secrets."""
     db = catalogue.reader.db
-    left_out = [name for (name,) in db.execute(_LEFT_OUT)]
     count = db.execute("SELECT count(*) FROM record WHERE memory <> ''").get
-    about = {"by": __version__, "at": now_ms(), "store": store, "left_out": left_out, "records": count}
+    about = {"by": __version__, "at": now_ms(), "store": store, "records": count}
     yield _line({"format": NAME, "version": VERSION, **about})
     for record in (one for one in record_log.every(db) if one.memory):  # of others there is only the number
         said = harmless(record, masked)
@@ -107,9 +103,7 @@ def _fits(path: str) -> bool:
 
 def _found(path: str) -> Found:
     export = read(path, files.text(path))
-    left_out = ", ".join(map(str, export.header.get("left_out", ())))
-    vectors = (f"vectors of {left_out}: `memman embed reembed` makes them again",) if left_out else ()
-    return Found(lacks=(*export.wrong, *_LACKS, *vectors), export=export)
+    return Found(lacks=(*export.wrong, *_LACKS), export=export)
 
 
 FORMAT = Format("memman", "an export of memman (JSON lines)", _fits, _found)
@@ -152,8 +146,7 @@ def planned(data: str, store_path: str, export: Export) -> Plan:
     rules = {uid: parts for uid, parts in states if RULE in parts and records.TEXT not in parts}
 
     def refused(uid: str, said: Parts) -> bool:
-        again = texts.says(said["text"]) and not _back(data, said["text"])
-        return uid in emptied or buried.hold(said["note"], uid) or again
+        return uid in emptied or buried.hold(said["note"], uid) or texts.says(said["text"])
 
     away = {uid for uid, one in memories.items() if uid not in there and refused(uid, one[records.TEXT])}
     buried_rules = emptied | buried.notes - there
@@ -167,15 +160,6 @@ def planned(data: str, store_path: str, export: Export) -> Plan:
         len({one.memory for one in missing} & (there - gone)),
         len(gone),
     )
-
-
-def _back(data: str, text: str) -> bool:
-    """Whether a person has brought a purged text back: a store holds it."""
-    for name in stores.names(data):
-        with suppress(MemmanError), Catalogue.open(store_path(data, name)) as catalogue:
-            if catalogue.reader.db.execute("SELECT 1 FROM memory WHERE text = ? AND status = 'current'", (text,)).get:
-                return True
-    return False
 
 
 def restored(data: str, store: str, export: Export) -> int:

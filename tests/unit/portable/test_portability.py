@@ -3,18 +3,13 @@
 import json
 import re
 import shutil
-from contextlib import closing
 
-import numpy as np
 import pytest
 
-from memman.embed.base import planes
-from memman.model.records import Fingerprint
 from memman.portable.export import read
 from memman.recovery.check import troubles
 from memman.store.records import TEXT, states_of
 from memman.store.sqlite.schema import STEPS
-from memman.store.sqlite.store import SqliteStore
 from tests.support.machines import current, differing, done, machine, told
 from tests.support.portable import answers, filled
 
@@ -162,18 +157,6 @@ def test_an_export_comes_in_with_its_own_scopes(box, scope, why):
     assert not (box.data / "data").exists()
 
 
-def test_what_its_user_has_said_again_comes_in_though_it_was_purged(box, tmp_path):
-    """A purge counts until the person says the same again: from then on a store can be moved with it."""
-    box.memman("remember", "Invoices are archived for ten years.")
-    box.drain()
-    assert box.memman("purge", box.store("SELECT uid FROM memory")[0]).returncode == 0
-    box.memman("remember", "Invoices are archived for ten years.")
-    box.drain()
-    done(box, "export", str(tmp_path / "export.jsonl"))
-    done(box, "store", "create", "two")
-    assert "imported 1 memory" in done(box, "import", str(tmp_path / "export.jsonl"), "--store", "two")
-
-
 def test_what_was_purged_stays_away(box):
     """An older export adds the rest, and says what it leaves out."""
     for text in ("The heron is the mascot of the team.", "The lift is inspected in May."):
@@ -236,18 +219,6 @@ def test_an_export_adds_to_a_store_what_it_lacks(box):
     assert box.store("SELECT count(*) FROM edge WHERE src <> dst")[0] > 0
     assert troubles(str(box.store_path()), STEPS) == ""
     assert exported(box, "b.jsonl").stat().st_mode & 0o777 == 0o600
-
-
-def test_vectors_of_other_embedders_are_named_and_stay_behind(box):
-    """They cost calls of their provider, so that nothing makes them unasked."""
-    box.remember("The heron is the mascot of the team.")
-    box.drain()
-    made = Fingerprint("openai", "scripted", 16)
-    with closing(SqliteStore(str(box.store_path()))) as store, store.unit() as unit:
-        unit.put_vectors(unit.embedder(made), [(1, 0, *planes(np.arange(16, dtype=np.float32) - 7))])
-    path = exported(box)
-    shutil.rmtree(box.data)
-    assert "vectors of openai/scripted" in imported(box, path)
 
 
 def test_a_line_that_is_wrong_costs_that_line(box):
