@@ -19,6 +19,7 @@ from memman.store.records import Record
 from memman.store.sqlite import index, purge, record_log, rules, vectors
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
+from memman.upkeep.idle import UPGRADING
 from memman.upkeep.rules import publish
 
 
@@ -49,6 +50,8 @@ def take_in(
                 purge.forget_samples(unit.db)
             beside(unit, new)
         store.reader.forget_partitions()
+        if new:
+            queue.set_meta(UPGRADING, "1")  # the judge has not read all of it yet
         reach("sync:added", None)
         if gone:
             scrubbed(data, queue, {name: store})

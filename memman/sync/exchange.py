@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 import apsw
 
@@ -18,23 +17,16 @@ from memman.clock import now_ms
 from memman.config import purged
 from memman.config.purged import Tombstones, bury
 from memman.model.errors import MemmanError, NewerSchema
-from memman.recovery.taking_in import take_in
 from memman.secrets import screened
 from memman.store.records import KIND_OF, KINDS, Record, harmless, lost, wrong
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
-from memman.store.sqlite.unit import SqliteUnit
 from memman.sync.folder import PART_BYTES, Folder, Header, Key, Name, Unreadable, lines, packed, parsed
 
 # Segments after which a host writes all it has anew, in as few as it needs.
 MOST = 100
 # Records taken in at once.
 _PART = 20_000
-# Store setting: memories that have come and are to be compared with ours, each with the first record of ours that its
-# host had not seen, as JSON.
-COMPARED = "sync:compared"
-# Store setting: up to which memory, by when it was said, that is done.
-REACHED = "sync:reached"
 # Called at points at which a test may end the process.
 Reach = Callable[[str, None], None]
 # What each host has purged.
@@ -266,24 +258,6 @@ class Reading:
 def _differ(one: Record, other: Record) -> bool:
     """Whether two records are of different acts; a purge may have emptied either, or it is lost."""
     return not (one.lost or other.lost) and one._replace(body="", author="") != other._replace(body="", author="")
-
-
-def take(
-    store: SqliteStore, data: str, name: str, records: Sequence[Record], seen: Mapping[str, int], reach: Reach
-) -> int:
-    """Add records, all of them or none, with what follows from them; return how many were new.
-
-    Memories in `seen` are to be compared with those of our records that their host had not seen: from that one on.
-    """
-
-    def to_compare(unit: SqliteUnit, new: list[Record]) -> None:
-        learned = {one.memory: seen[one.memory] for one in new if one.kind == "learned" and one.memory in seen}
-        if learned:
-            known: Any = unit.db.execute("SELECT value FROM meta WHERE key = ?", (COMPARED,)).get
-            unit.set_meta(COMPARED, json.dumps(json.loads(known or "{}") | learned))
-            unit.set_meta(REACHED, None)
-
-    return len(take_in(store, data, name, records, to_compare, reach))
 
 
 def exchange_purged(data: str, folder: Folder, host: str, key: Key) -> None:

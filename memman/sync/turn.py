@@ -1,38 +1,26 @@
-"""A round of a store's sync: take in what is new elsewhere, settle what was learned apart, write what is new here.
-
-Each of two hosts compares what has come with what it had and the other had not seen. Both name what they do by the
-pair, so that it is one act: what the first of them did counts, or where they differ, what lets both stand.
-"""
+"""A round of a store's sync: take in what is new elsewhere, compare what was learned apart, write what is new here."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from memman.belief import effect
 from memman.clock import now_ms
 from memman.config.places import text_at, write_file
 from memman.config.synced import folder as chosen_folder
 from memman.config.synced import last_round, round_path, seen
 from memman.model.errors import BadConfig, UsageError
-from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
-from memman.pipeline.candidates import find
-from memman.pipeline.plan import Plan, Tools
-from memman.pipeline.reconcile import by_builtin
+from memman.pipeline.apart import COMPARED, apart, compare, to_compare
+from memman.pipeline.plan import Tools
 from memman.pipeline.vectors import JudgedVectors
-from memman.queue.notes import Queue
-from memman.sqlite import LISTED
-from memman.store import MemoryRow
-from memman.store.records import AHEAD_MS, Record, pair
+from memman.recovery.taking_in import take_in
+from memman.store.records import AHEAD_MS, Record
 from memman.store.sqlite import record_log
-from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
-from memman.store.sqlite.unit import SqliteUnit
-from memman.sync.exchange import COMPARED, REACHED, Reach, Reading, Writing, exchange_purged, lagging, take
+from memman.sync.exchange import Reach, Reading, Writing, exchange_purged, lagging
 from memman.sync.folder import Folder, Key
 from memman.upkeep.backfill import fill
-from memman.upkeep.idle import UPGRADING
 
 if TYPE_CHECKING:  # the driver of a server is not everywhere
     from memman.store.postgres.server import Server
@@ -103,7 +91,7 @@ async def turn(
         found = Reading(store.db, name, folder, key).arrived()
         done.troubles += [one for one in found.troubles if one not in done.troubles]
         if found.records:
-            done.taken += take(store, data, name, found.records, found.seen, reach)
+            done.taken += len(take_in(store, data, name, found.records, partial(to_compare, seen=found.seen), reach))
             reach("sync:taken", None)
     done.retired = await reconcile(store, tools, stopping, AT_ONCE if patient else None)
     reach("sync:reconciled", None)
@@ -112,8 +100,6 @@ async def turn(
     exchange_purged(data, folder, record_log.host(store.db), key)
     reach("sync:said", None)
     done.lagging, done.lost = lagging(store.db, folder), len(record_log.lost(store.db))
-    if done.taken:
-        _to_judge(data)
     _record(store, data, name, folder, done, newest=newest, checked=checked)
     return done
 
@@ -169,79 +155,12 @@ def _write(data: str, name: str, record: dict[str, Any], saw: str) -> None:
 
 
 async def reconcile(store: SqliteStore, tools: Tools, stopping: Callable[[], bool], most: int | None = None) -> int:
-    """Compare what has come with what is ours, up to `most` memories at once; return how many were retired.
-
-    What is left is gone on with the next time.
-    """
-    came: dict[str, int] = json.loads(store.reader.meta(COMPARED) or "{}")
-    if not came:
-        return 0
-    sql = "SELECT memory, n FROM record WHERE host = ? AND kind = 'learned' AND n > ?"
-    known = store.db.execute(sql, (record_log.OURS, min(came.values())))
-    ours: dict[str, int] = {uid: n for uid, n in known if uid not in came}
-    rows = _current(store, [*came, *ours]) if ours else []
+    """Compare what has come with what is ours, up to `most` memories at once; return how many were retired."""
+    found = apart(store)
     # Hosts of which one has the vectors of what another has not would find different ones.
-    for embedder in (tools.local, JudgedVectors(tools.judge)) if rows else ():
+    for embedder in (tools.local, JudgedVectors(tools.judge)) if found.rows else ():
         await fill(store, embedder)
-    retired, last = 0, json.loads(store.reader.meta(REACHED) or '[-1, ""]')
-    for at, row in enumerate(one for one in rows if [one.valid_from, one.uid] > last):
-        if stopping() or (most is not None and at >= most):
-            return retired
-        verdicts = await _verdicts(store, tools, row, came, ours)
-        with store.unit() as unit:
-            for verdict, candidate in verdicts:
-                of = record_log.learned_by(unit.db, row.uid)
-                with unit.other_act(tools.clock(), act=pair(row.uid, candidate.uid), of=of):
-                    retired += _settle(unit, row, verdict, candidate)
-            unit.set_meta(REACHED, json.dumps([row.valid_from, row.uid]))
-    with store.unit() as unit:
-        unit.set_meta(COMPARED, None)
-        unit.set_meta(REACHED, None)
-    return retired
-
-
-def _current(store: SqliteStore, uids: Iterable[str]) -> list[MemoryRow]:
-    sql = f"SELECT {MemoryRow.listed()} FROM memory WHERE status = 'current' AND uid {LISTED} ORDER BY valid_from, uid"
-    return [MemoryRow(row) for row in store.db.execute(sql, (json.dumps([*uids]),))]
-
-
-async def _verdicts(
-    store: SqliteStore, tools: Tools, row: MemoryRow, came: Mapping[str, int], ours: Mapping[str, int]
-) -> list[tuple[Verdict, Candidate]]:
-    """Return what a memory does to older ones of another host, as a fact would that came with a note now."""
-
-    def apart(new: str, mine: str) -> bool:
-        return new in came and ours.get(mine, 0) > came[new]
-
-    reader = SqliteReader(store.db)
-    row = next(iter(reader.rows([row.id]).values()))
-    if row.status != "current":
-        return []
-    repository = reader.scope_of([row.id]).get(row.id, ("", ""))[0]
-    note = Note(row.uid, "", row.text, row.valid_from, provenance=Provenance(row.source, repository=repository))
-    entities, keywords = (tuple(json.loads(names)) for names in (row.entities, row.keywords))
-    fact = Fact(row.text, row.category, row.importance, entities, keywords, row.summary, row.source)
-    tools = replace(tools, reader=reader)
-    (vector,) = tools.local.vectors([row.text])
-    found = {
-        one.uid: one
-        for one in find(tools, note, fact, vector)
-        if (apart(row.uid, one.uid) or apart(one.uid, row.uid))
-        and (one.valid_from, one.uid) < (row.valid_from, row.uid)
-        and not record_log.of_acts(store.db, [pair(row.uid, one.uid)])
-    }
-    plan = Plan(note, (fact,), candidates=(tuple(found.values()),))
-    return [(verdict, found[verdict.memory]) for verdict in await by_builtin(tools, plan)]
-
-
-def _settle(unit: SqliteUnit, new: MemoryRow, verdict: Verdict, candidate: Candidate) -> bool:
-    """Do what a memory does to an older one; return whether it retired it."""
-    reader = SqliteReader(unit.db)
-    ((old, before),) = reader.rows(reader.located([candidate.uid])).items()
-    at = max(before.recorded_at, new.recorded_at)  # each host says the same
-    known = reader.statements([old, new.id])
-    what = effect(verdict.action, known[new.id], known[old])
-    return unit.carry_out(what, old, new.id, at, new.valid_from, verdict.reason)
+    return await compare(store, tools, found, stopping, most)
 
 
 async def turn_by_server(
@@ -250,7 +169,7 @@ async def turn_by_server(
     """Make a round of a store that is on a server; return how many records came. Raises as `exchange` does."""
     from memman.store.postgres.exchange import push
 
-    came = exchanged(store, data, name, server, compare=True)
+    came = exchanged(store, data, name, server, comparing=True)
     before = record_log.newest(store.db)
     await reconcile(store, tools, stopping, AT_ONCE)
     if record_log.newest(store.db) > before or came:
@@ -265,22 +184,13 @@ def exchanged(
     server: "Server",
     progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
     *,
-    compare: bool = False,
+    comparing: bool = False,
 ) -> int:
     """Send what is ours and take in what is not, perhaps to be compared; return how many records came."""
     from memman.store.postgres.exchange import exchange
 
     def took(before: int, records: list[Record]) -> None:
-        compared = dict.fromkeys((one.memory for one in records), before) if compare else {}
-        take(store, data, name, records, compared, lambda point, note: None)  # noqa: ARG005
+        compared = dict.fromkeys((one.memory for one in records), before) if comparing else {}
+        take_in(store, data, name, records, partial(to_compare, seen=compared))
 
-    came = exchange(store, server, took, progress)
-    if came:
-        _to_judge(data)
-    return came
-
-
-def _to_judge(data: str) -> None:
-    """Have drains know that the judge has not read all of it yet."""
-    with closing(Queue(data)) as queue:
-        queue.set_meta(UPGRADING, "1")
+    return exchange(store, server, took, progress)

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
+from memman.pipeline.apart import COMPARED
 from memman.store.sqlite import index, record_log
 from memman.store.sqlite.store import SqliteStore
-from memman.sync.exchange import COMPARED
 from tests.support.box import NOTE, PATIENCE, wait_until
 from tests.support.machines import done
 from tests.support.postgres import pooler, running
