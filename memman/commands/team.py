@@ -11,7 +11,7 @@ from memman.clock import now_ms
 from memman.commands.person import confirm
 from memman.commands.place import Place, rows_of, steadily
 from memman.commands.place import acted as done
-from memman.commands.printing import Progress, acted, bar, named, table, text, unseen
+from memman.commands.printing import acted, named, table, text
 from memman.commands.store import name_argument
 from memman.commands.verb import Group, complete_store, ids_argument, store_option, verb
 from memman.config import stores, synced
@@ -63,16 +63,13 @@ def read_address(said: str | None) -> str:
 
 
 @team.verb(
-    shows=lambda done: text(f"store {done['name']!r} is connected: {counted(done['records'], 'record')} fetched"),
-    bar=("connecting", "run the same command again to continue"),
+    shows=lambda done: text(f"store {done['name']!r} is connected: {counted(done['records'], 'record')} came here"),
 )
 @click.argument("name")
 @dsn_option
 @click.option("--create", "make", is_flag=True, help="Create the store on the server.")
-def connect(
-    place: Place, name: str, dsn: str | None, *, make: bool = False, progress: Progress = unseen
-) -> dict[str, Any]:
-    """Connect to a store on a Postgres server, which other machines and people can share.
+def connect(place: Place, name: str, dsn: str | None, *, make: bool = False) -> dict[str, Any]:
+    """Connect to a store on a Postgres server: other machines and people can share it.
 
     Without --dsn the address is asked for at the terminal. An address with a password is refused on the command
     line, where others can see it. If it is interrupted, run the same command again.
@@ -98,7 +95,7 @@ def connect(
         with closing(open_store(data, name)) as store:
             exchange.connect(store, server, number)
             change(data, DSN, where, name)
-            return {"name": name, "records": exchanged(store, data, name, server, progress)}
+            return {"name": name, "records": exchanged(store, data, name, server)}
 
 
 def _refuse_synced(data: str, name: str) -> None:
@@ -283,7 +280,7 @@ _LABEL = "before-migrate"
 _COUNTED = ("memory", "rule", "record")
 
 
-def to_server(data: str, name: str, dsn: str, progress: Progress) -> dict[str, Any]:
+def to_server(data: str, name: str, dsn: str) -> dict[str, Any]:
     """Take a store to a server, where others can connect to it; killed meanwhile, the same again goes on.
 
     Return what became of it. Raises UsageError where it is on another server, and NoServer and ServerRefused.
@@ -307,21 +304,21 @@ def to_server(data: str, name: str, dsn: str, progress: Progress) -> dict[str, A
                 f"the server {server} has a store {name!r} already: to join it, export this one,"
                 f" `memman store remove {name}`, connect and import the export"
             )
-        exchange.push_all(store, server, number, progress)
+        exchange.push_all(store, server, number)
         exchange.connect(store, server, number)
         change(data, DSN, dsn, name)
         exchanged(store, data, name, server)
         return _moved(store, name, backup)
 
 
-def to_itself(data: str, name: str, progress: Progress) -> dict[str, Any]:
+def to_itself(data: str, name: str) -> dict[str, Any]:
     """Make a shared store this machine's own again; the server keeps it. Raises as `to_server` does."""
     dsn, backup = address(data, name), ""
     with _opened(data, name) as store:
         there = exchange.connection(store.db)
         if dsn and there:
             with closing(Server(dsn)) as server:
-                exchanged(store, data, name, server, progress)
+                exchanged(store, data, name, server)
             backup = take(data, label=_LABEL, store=name).id
         change(data, DSN, None, name)
         exchange.disconnect(store)
@@ -359,12 +356,12 @@ def migrate(place: Place, to: str, dsn: str | None) -> dict[str, Any]:
     """Take a store to a Postgres server, or make it this machine's own again.
 
     Here it stays as it is, and drains exchange with the server what is done. A backup is taken before.
+    Interrupted, the same command goes on.
     """
     data, name = place.data, place.name
     refuse_stopped(data, "migrate")
     where = address(data, name)
     if to == "postgres" and (dsn or (not where and sys.stdin.isatty())):
         where = read_address(dsn)
-    with bar(f"moving {name!r}", "what is done is kept; run the same command again to go on") as progress:
-        moved = to_server(data, name, where, progress) if to == "postgres" else to_itself(data, name, progress)
+    moved = to_server(data, name, where) if to == "postgres" else to_itself(data, name)
     return moved | {"to": to}

@@ -177,15 +177,7 @@ async def turn_by_server(
     return came
 
 
-def exchanged(
-    store: SqliteStore,
-    data: str,
-    name: str,
-    server: "Server",
-    progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
-    *,
-    comparing: bool = False,
-) -> int:
+def exchanged(store: SqliteStore, data: str, name: str, server: "Server", *, comparing: bool = False) -> int:
     """Send what is ours and take in what is not, perhaps to be compared; return how many records came."""
     from memman.store.postgres.exchange import exchange
 
@@ -193,4 +185,4 @@ def exchanged(
         compared = dict.fromkeys((one.memory for one in records), before) if comparing else {}
         take_in(store, data, name, records, partial(to_compare, seen=compared))
 
-    return exchange(store, server, took, progress)
+    return exchange(store, server, took)

@@ -25,13 +25,11 @@ from memman.store.sqlite.store import SqliteStore
 # Records a message, and the milliseconds by which a clock may be ahead of the server's.
 PAGE = 500
 AHEAD_MS = 300_000
-Progress = Callable[[int, int], None]
 Take = Callable[[int, list[Record]], None]
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _MAY = """SELECT CASE
     WHEN pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean THEN 'copy'
     ELSE may END FROM memman.member WHERE store = %s AND role = session_user"""
-_LEFT = "SELECT coalesce(sum(greatest(n - coalesce((%s::json ->> name)::bigint, 0), 0)), 0)::bigint FROM memman.host"
 # What changes who sees what it is about.
 _SHOWING = ("shared", "rule")
 _LOST = """SELECT host, n, at, act, memory, kind, body, author, true FROM memman.record
@@ -78,12 +76,7 @@ def checked(store: SqliteStore, server: Server) -> Connection:
     return found
 
 
-def exchange(
-    store: SqliteStore,
-    server: Server,
-    take: Take,
-    progress: Progress = lambda done, total: None,  # noqa: ARG005
-) -> int:
+def exchange(store: SqliteStore, server: Server, take: Take) -> int:
     """Tell the server what we did and bring in what others did; return how much came. Raises NoServer, ServerRefused.
 
     Who may only read tells nothing. `take` is given what came, and up to which of our records its senders had seen.
@@ -97,7 +90,7 @@ def exchange(
         raise ServerRefused(f"the server {server} is a read-only copy: give the address of the primary")
     if may != "read":
         seen = push(store, server)
-    came = _pull(store, server, ours, partial(take, seen), progress)
+    came = _pull(store, server, ours, partial(take, seen))
     reach.reached(store.path, now_ms(), may)
     return came
 
@@ -116,7 +109,7 @@ def push(store: SqliteStore, server: Server) -> int:
     number = checked(store, server).number
     _set_back(store, server)
     name, there = _ours(store, server, number)
-    _send(store, server, number, name, there, lambda done, total: None)  # noqa: ARG005
+    _send(store, server, number, name, there)
     if changed := record_log.rewritten(store.db):
         with server.translated():
             for one in changed:
@@ -126,14 +119,14 @@ def push(store: SqliteStore, server: Server) -> int:
     return there
 
 
-def push_all(store: SqliteStore, server: Server, number: int, progress: Progress) -> None:
+def push_all(store: SqliteStore, server: Server, number: int) -> None:
     """Send the records of all machines."""
     _set_back(store, server)
     with store.transaction():
         record_log.fill_gaps(store.db)
     there = _there(server, number)
     for host in record_log.known(store.db):
-        _send(store, server, number, host, there.get(host, 0), progress)
+        _send(store, server, number, host, there.get(host, 0))
 
 
 def strange(store: SqliteStore, server: Server, number: int) -> bool:
@@ -141,16 +134,14 @@ def strange(store: SqliteStore, server: Server, number: int) -> bool:
     return bool(_there(server, number).keys() - record_log.known(store.db).keys())
 
 
-def _send(store: SqliteStore, server: Server, number: int, host: str, after: int, progress: Progress) -> None:
+def _send(store: SqliteStore, server: Server, number: int, host: str, after: int) -> None:
     """Send the records of a machine beyond a number, a page at a time."""
     with TranslatedErrors(store.path):
-        total = record_log.known(store.db).get(host, 0)
         while page := list(record_log.sound(store.db, host, after, PAGE)):
             said = json.dumps([_told(store.db, one) for one in page])
             with server.translated():
                 server.db.execute("SELECT memman.push(%s, %s, %s)", (number, host, said))
             after = page[-1].n
-            progress(after, total)
 
 
 def _told(db: apsw.Connection, one: Record) -> dict[str, Any]:
@@ -234,11 +225,9 @@ def _now(server: Server) -> int:
     return int(now)
 
 
-def _pull(
-    store: SqliteStore, server: Server, ours: Connection, take: Callable[[list[Record]], None], progress: Progress
-) -> int:
+def _pull(store: SqliteStore, server: Server, ours: Connection, take: Callable[[list[Record]], None]) -> int:
     """Bring in what others said, and forget what is not for us to see any more; return how many records came."""
-    came = total = 0
+    came = 0
     now = _now(server)
     if lost := record_log.lost(store.db):
         with server.translated():
@@ -247,8 +236,6 @@ def _pull(
     while True:
         known = json.dumps(record_log.complete(store.db))
         with server.translated():
-            if not came:
-                (total,) = server.db.execute(f"{_LEFT} WHERE store = %s", (known, ours.number)).fetchone() or (0,)
             page = server.db.execute("SELECT * FROM memman.pull(%s, %s, %s)", (ours.number, known, PAGE)).fetchall()
             shown = [row[4] for row in page if row[8] and row[5] in _SHOWING]
             again = server.db.execute(_AGAIN, (ours.number, shown)).fetchall() if shown else []
@@ -260,7 +247,6 @@ def _pull(
         take([*_records([*page, *again], ours.role, now)])
         store.reader.forget_partitions()
         came += len(page)
-        progress(came, max(came, total))
 
 
 def _records(rows: Iterable[Any], role: str, now: int) -> Iterator[Record]:

@@ -95,9 +95,9 @@ def mortal(owner, name):
 mortal(migration, "take"), mortal(migration, "change"), mortal(migration, "exchanged")
 mortal(exchange, "connect"), mortal(exchange, "_told"), mortal(exchange, "disconnect")
 if dsn:
-    migration.to_server(data, "default", dsn, lambda done, total: None)
+    migration.to_server(data, "default", dsn)
 else:
-    migration.to_itself(data, "default", lambda done, total: None)
+    migration.to_itself(data, "default")
 """
 
 
