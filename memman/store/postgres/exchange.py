@@ -96,12 +96,10 @@ def exchange(store: SqliteStore, server: Server, take: Take) -> int:
 
 
 def _may(server: Server, number: int) -> str:
-    with server.translated():
-        found = server.db.execute(_MAY, (number,)).fetchone()
-    if not found:
-        us = server.known.role
-        raise ServerRefused(f"the server {server} has no such store any more, or {us} is no member of it")
-    return str(found[0])
+    for (may,) in server.rows(_MAY, number):
+        return str(may)
+    us = server.known.role
+    raise ServerRefused(f"the server {server} has no such store any more, or {us} is no member of it")
 
 
 def push(store: SqliteStore, server: Server) -> int:
@@ -111,9 +109,8 @@ def push(store: SqliteStore, server: Server) -> int:
     name, there = _ours(store, server, number)
     _send(store, server, number, name, there)
     if changed := record_log.rewritten(store.db):
-        with server.translated():
-            for one in changed:
-                server.db.execute("SELECT memman.redact(%s, %s, %s, %s)", (number, one.host, one.n, one.body))
+        for one in changed:
+            server.rows("SELECT memman.redact(%s, %s, %s, %s)", number, one.host, one.n, one.body)
         with store.transaction():
             store.db.execute("DELETE FROM meta WHERE key GLOB ?", (REWRITTEN + "*",))
     return there
@@ -139,8 +136,7 @@ def _send(store: SqliteStore, server: Server, number: int, host: str, after: int
     with TranslatedErrors(store.path):
         while page := list(record_log.sound(store.db, host, after, PAGE)):
             said = json.dumps([_told(store.db, one) for one in page])
-            with server.translated():
-                server.db.execute("SELECT memman.push(%s, %s, %s)", (number, host, said))
+            server.rows("SELECT memman.push(%s, %s, %s)", number, host, said)
             after = page[-1].n
 
 
@@ -172,8 +168,8 @@ def _visibility(db: apsw.Connection, one: Record) -> str:
 
 
 def _there(server: Server, number: int) -> dict[str, int]:
-    with server.translated():
-        return dict(server.db.execute("SELECT name, n FROM memman.host WHERE store = %s", (number,)).fetchall())
+    rows = server.rows("SELECT name, n FROM memman.host WHERE store = %s", number)
+    return {str(name): int(n) for name, n in rows}
 
 
 def _ours(store: SqliteStore, server: Server, number: int) -> tuple[str, int]:
@@ -201,8 +197,7 @@ def _ours(store: SqliteStore, server: Server, number: int) -> tuple[str, int]:
 def _told_there(server: Server, number: int, host: str, n: int | None = None) -> dict[int, tuple[Any, ...]]:
     """Return moment, act, memory and kind of a host's records, as far as we may see them."""
     sql = "SELECT n, at, act, memory, kind FROM memman.record WHERE store = %s AND host = %s AND n = coalesce(%s, n)"
-    with server.translated():
-        return {row[0]: row[1:] for row in server.db.execute(sql, (number, host, n)).fetchall()}
+    return {row[0]: row[1:] for row in server.rows(sql, number, host, n)}
 
 
 def _agree(db: apsw.Connection, host: str, told: dict[int, tuple[Any, ...]]) -> bool:
@@ -220,8 +215,7 @@ def _set_back(store: SqliteStore, server: Server) -> None:
 
 def _now(server: Server) -> int:
     """Return what time it is by the server's clock."""
-    with server.translated():
-        (now,) = server.db.execute(_NOW).fetchone() or (0,)
+    ((now,),) = server.rows(_NOW)
     return int(now)
 
 
@@ -230,15 +224,12 @@ def _pull(store: SqliteStore, server: Server, ours: Connection, take: Callable[[
     came = 0
     now = _now(server)
     if lost := record_log.lost(store.db):
-        with server.translated():
-            found = server.db.execute(_LOST, (json.dumps(lost), ours.number)).fetchall()
-        take([*_records(found, ours.role, now)])
+        take([*_records(server.rows(_LOST, json.dumps(lost), ours.number), ours.role, now)])
     while True:
         known = json.dumps(record_log.complete(store.db))
-        with server.translated():
-            page = server.db.execute("SELECT * FROM memman.pull(%s, %s, %s)", (ours.number, known, PAGE)).fetchall()
-            shown = [row[4] for row in page if row[8] and row[5] in _SHOWING]
-            again = server.db.execute(_AGAIN, (ours.number, shown)).fetchall() if shown else []
+        page = server.rows("SELECT * FROM memman.pull(%s, %s, %s)", ours.number, known, PAGE)
+        shown = [row[4] for row in page if row[8] and row[5] in _SHOWING]
+        again = server.rows(_AGAIN, ours.number, shown) if shown else []
         if not page:
             return came
         if gone := [row[4] for row in page if not row[8] and row[4]]:

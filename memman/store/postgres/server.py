@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, LiteralString
 
 import certifi
 import psycopg
@@ -166,6 +166,11 @@ class Server:
         """Say why it cannot be asked, without where it is and what the driver says."""
         return str(error).partition(" (")[0].replace(f"the server {self}", "the server of this store")
 
+    def rows(self, asked: LiteralString, *values: Any) -> list[tuple[Any, ...]]:
+        """Return what the server answers. Raises NoServer and ServerRefused."""
+        with self.translated():
+            return self.db.execute(asked, values or None).fetchall()
+
     @contextmanager
     def translated(self) -> Iterator[None]:
         """Let no error of the driver escape as it is."""
@@ -319,10 +324,7 @@ def _numbered(said: Mapping[str, Any]) -> bool:
 def members(server: Server, store: int) -> list[dict[str, Any]]:
     """Return the members of a store, and which of them we are. Raises ServerRefused where we are none."""
     us = server.known.role
-    with server.translated():
-        rows = server.db.execute(
-            "SELECT role, may FROM memman.member WHERE store = %s ORDER BY role", (store,)
-        ).fetchall()
+    rows = server.rows("SELECT role, may FROM memman.member WHERE store = %s ORDER BY role", store)
     if not rows:
         raise ServerRefused(f"{us} is no member of this store of the server {server}")
     return [{"role": role, "may": may, "you": role == us} for role, may in rows]
@@ -334,23 +336,20 @@ def admit(server: Server, store: int, role: str, may: str) -> str:
     Raises ServerRefused where we do not own the store.
     """
     _refuse(server, store, role, leaves=may != "own")
-    with server.translated():
-        if not server.db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone():
-            raise UsageError(f"the server {server} has no role {role!r}: its administrator makes one by CREATE ROLE")
-        server.db.execute("SELECT memman.admit(%s, %s, %s)", (store, role, may))
-        has = server.db.execute(
-            "SELECT has_function_privilege(%s, 'memman.pull(bigint, json, integer)', 'EXECUTE')", (role,)
-        ).fetchone()
-        granted = sql.SQL("GRANT {} TO {}").format(sql.Identifier(WRITER), sql.Identifier(role))
-        return "" if has and has[0] else granted.as_string(server.db)
+    if not server.rows("SELECT 1 FROM pg_roles WHERE rolname = %s", role):
+        raise UsageError(f"the server {server} has no role {role!r}: its administrator makes one by CREATE ROLE")
+    server.rows("SELECT memman.admit(%s, %s, %s)", store, role, may)
+    pull = "memman.pull(bigint, json, integer)"
+    ((has,),) = server.rows("SELECT has_function_privilege(%s, %s, 'EXECUTE')", role, pull)
+    granted = sql.SQL("GRANT {} TO {}").format(sql.Identifier(WRITER), sql.Identifier(role))
+    return "" if has else granted.as_string(server.db)
 
 
 def dismiss(server: Server, store: int, role: str) -> bool:
     """End a role's membership; False where it was no member. What it shared stays; what it did not nobody sees."""
     _refuse(server, store, role, leaves=True)
-    with server.translated():
-        done = server.db.execute("SELECT memman.admit(%s, %s, '')", (store, role)).fetchone()
-        return bool(done and done[0])
+    ((done,),) = server.rows("SELECT memman.admit(%s, %s, '')", store, role)
+    return bool(done)
 
 
 def _refuse(server: Server, store: int, role: str, *, leaves: bool) -> None:
