@@ -20,7 +20,6 @@ from memman.model.errors import MemmanError, NewerSchema
 from memman.secrets import screened
 from memman.store.records import KIND_OF, KINDS, Record, harmless, lost, wrong
 from memman.store.sqlite import record_log
-from memman.store.sqlite.store import SqliteStore
 from memman.sync.folder import PART_BYTES, Folder, Header, Key, Name, Unreadable, lines, packed, parsed
 
 # Segments after which a host writes all it has anew, in as few as it needs.
@@ -36,18 +35,35 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 _MARK = re.compile(r"[0-9a-f]{32}|[^\s]{1,200} [^\s]{1,200}")
 
 
-class Writing:
-    """A folder written by one host: its own part, those of its former names, and what was deleted of others."""
+@dataclass(slots=True)
+class Arrived:
+    """Records that may be added, by memory how far its host had come with ours, and what is wrong with others."""
+
+    records: list[Record] = field(default_factory=list)
+    seen: dict[str, int] = field(default_factory=dict)
+    troubles: list[str] = field(default_factory=list)
+    more: bool = False
+
+
+class Exchange:
+    """A store and the folder by which it is shared: what its host writes there, and what it reads of others.
+
+    Where it is `trusting`, a segment is believed to say what its name tells.
+    """
 
     def __init__(
-        self, store: SqliteStore, name: str, folder: Folder, key: Key, reach: Reach, *, trusting: bool = False
+        self, db: apsw.Connection, name: str, folder: Folder, key: Key, reach: Reach, *, trusting: bool = False
     ) -> None:
-        self.db: apsw.Connection = store.db
-        self.name, self.folder, self.key, self.reach, self._trusting = name, folder, key, reach, trusting
+        self.db, self.name, self.folder, self.key, self.reach, self._trusting = db, name, folder, key, reach, trusting
 
-    def all(self, seen: Mapping[str, int]) -> int:
+    @property
+    def host(self) -> str:
+        """The name of this machine in the store."""
+        return record_log.host(self.db)
+
+    def write(self, seen: Mapping[str, int]) -> int:
         """Bring the folder in line with the log; return how many records were written. `seen` stands in each header."""
-        host, former = record_log.host(self.db), record_log.former_hosts(self.db)
+        host, former = self.host, record_log.former_hosts(self.db)
         count = self._bring(host, seen)
         for other in record_log.known(self.db):
             gone = not self.folder.segments.get(other) and other not in self.folder.links
@@ -112,6 +128,87 @@ class Writing:
         self.reach("sync:written", None)
         return name
 
+    def arrived(self) -> Arrived:
+        """Read the records that others have written since, of each host up to the first that cannot be had.
+
+        What this machine has lost is read wherever it is.
+        """
+        found, known = Arrived(), record_log.complete(self.db)
+        for host, gone in groupby(record_log.lost(self.db), key=itemgetter(0)):
+            found.records += self._found_again(host, {n for _, n in gone})
+        for other in sorted(self.folder.segments.keys() - {self.host}):
+            if len(found.records) >= _PART:
+                found.more = True
+                break
+            if why := self._read(other, known.get(other, 0), found):
+                found.troubles.append(why)
+        return found
+
+    def _read(self, host: str, at: int, found: Arrived) -> str:
+        """Read what a host has beyond its record `at`; return what is in the way."""
+        trouble, before, ours = "", len(found.records), self.host
+        for name in sorted(self.folder.segments[host]):
+            if name.last <= at:
+                continue
+            if len(found.records) - before >= _PART:
+                found.more = True
+                return ""
+            if name.first > at + 1:
+                return trouble or f"record {at + 1} of host {host} is missing; waiting for it"
+            try:
+                header, said = self.folder.segment(host, name, self.key)
+            except Unreadable:
+                says = "is damaged, too large, or has another key"
+                trouble = f"segment {name.first} of host {host} {says}; waiting until that host writes it again"
+                continue
+            except NewerSchema as error:
+                return str(error)
+            if header.store != self.name:
+                return ""
+            try:
+                for n in range(at + 1, name.last + 1):
+                    found.records.append(read(said[n - name.first], host, n))
+                    found.seen.setdefault(found.records[-1].memory, header.seen.get(ours, 0))
+                    at = n
+            except Malformed as error:
+                return f"{error}; nothing after it was taken in"
+        return trouble if trouble and any(name.last > at for name in self.folder.segments[host]) else ""
+
+    def _found_again(self, host: str, gone: set[int]) -> Iterator[Record]:
+        """Yield those of the lost records of a host that the folder has."""
+        sums = record_log.sums(self.db, host)
+        for name in sorted(self.folder.segments.get(host, ())):
+            here = [n for n in gone if name.first <= n <= name.last]
+            if not here or name == Name.of(name.first, sums[name.first - 1 : name.last], self.key):
+                continue
+            with suppress(Unreadable, NewerSchema, Malformed):
+                header, said = self.folder.segment(host, name, self.key)
+                if header.store == self.name:
+                    told = [read(said[n - name.first], host, n) for n in here]
+                    yield from (one for one in told if not one.lost)
+
+    def parted(self) -> int | None:
+        """Return how many of our records the folder has as we do, where somebody else writes as this host; else None.
+
+        Whoever does has a copy of this store, or this one was restored and is behind what it wrote before.
+        """
+        host, other = self.host, False
+        sums = record_log.sums(self.db, host)
+        agreed = len(sums)
+        for name in self.folder.segments.get(host, ()):
+            if name.last <= len(sums) and name == Name.of(name.first, sums[name.first - 1 : name.last], self.key):
+                continue
+            try:
+                _, said = self.folder.segment(host, name, self.key)
+                theirs = [read(line, host, n) for n, line in enumerate(said, name.first)]
+            except (Unreadable, NewerSchema, Malformed):
+                continue  # it is written again
+            ours = {one.n: one for one in record_log.every(self.db, host, name.first - 1, len(theirs))}
+            same = next((one.n - 1 for one in theirs if one.n not in ours or _differ(ours[one.n], one)), name.last)
+            if same < name.last:
+                agreed, other = min(agreed, same), True
+        return agreed if other else None
+
 
 def _missing(right: Sequence[Name], count: int) -> tuple[set[Name], list[tuple[int, int]]]:
     """Return which of some segments are needed for records 1 to `count`, and which (first, last) they have not."""
@@ -155,104 +252,6 @@ def read(line: str, host: str, number: int) -> Record:
         return harmless(found, screened)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Malformed(f"record {number} of host {host} is not what memman writes") from error
-
-
-@dataclass(slots=True)
-class Arrived:
-    """Records that may be added, by memory how far its host had come with ours, and what is wrong with others."""
-
-    records: list[Record] = field(default_factory=list)
-    seen: dict[str, int] = field(default_factory=dict)
-    troubles: list[str] = field(default_factory=list)
-    more: bool = False
-
-
-class Reading:
-    """A folder read by one host for one store."""
-
-    def __init__(self, db: apsw.Connection, name: str, folder: Folder, key: Key) -> None:
-        self.db, self.name, self.folder, self.key = db, name, folder, key
-        self.host = record_log.host(db)
-
-    def arrived(self) -> Arrived:
-        """Read the records that others have written since, of each host up to the first that cannot be had.
-
-        What this machine has lost is read wherever it is.
-        """
-        found, known = Arrived(), record_log.complete(self.db)
-        for host, gone in groupby(record_log.lost(self.db), key=itemgetter(0)):
-            found.records += self._found_again(host, {n for _, n in gone})
-        for other in sorted(self.folder.segments.keys() - {self.host}):
-            if len(found.records) >= _PART:
-                found.more = True
-                break
-            if why := self._read(other, known.get(other, 0), found):
-                found.troubles.append(why)
-        return found
-
-    def _read(self, host: str, at: int, found: Arrived) -> str:
-        """Read what a host has beyond its record `at`; return what is in the way."""
-        trouble, before = "", len(found.records)
-        for name in sorted(self.folder.segments[host]):
-            if name.last <= at:
-                continue
-            if len(found.records) - before >= _PART:
-                found.more = True
-                return ""
-            if name.first > at + 1:
-                return trouble or f"record {at + 1} of host {host} is missing; waiting for it"
-            try:
-                header, said = self.folder.segment(host, name, self.key)
-            except Unreadable:
-                says = "is damaged, too large, or has another key"
-                trouble = f"segment {name.first} of host {host} {says}; waiting until that host writes it again"
-                continue
-            except NewerSchema as error:
-                return str(error)
-            if header.store != self.name:
-                return ""
-            try:
-                for n in range(at + 1, name.last + 1):
-                    found.records.append(read(said[n - name.first], host, n))
-                    found.seen.setdefault(found.records[-1].memory, header.seen.get(self.host, 0))
-                    at = n
-            except Malformed as error:
-                return f"{error}; later ones were not read"
-        return trouble if trouble and any(name.last > at for name in self.folder.segments[host]) else ""
-
-    def _found_again(self, host: str, gone: set[int]) -> Iterator[Record]:
-        """Yield those of the lost records of a host that the folder has."""
-        sums = record_log.sums(self.db, host)
-        for name in sorted(self.folder.segments.get(host, ())):
-            here = [n for n in gone if name.first <= n <= name.last]
-            if not here or name == Name.of(name.first, sums[name.first - 1 : name.last], self.key):
-                continue
-            with suppress(Unreadable, NewerSchema, Malformed):
-                header, said = self.folder.segment(host, name, self.key)
-                if header.store == self.name:
-                    told = [read(said[n - name.first], host, n) for n in here]
-                    yield from (one for one in told if not one.lost)
-
-    def parted(self) -> int | None:
-        """Return how many of our records the folder has as we do, where somebody else writes as this host; else None.
-
-        Whoever does has a copy of this store, or this one was restored and is behind what it wrote before.
-        """
-        sums, other = record_log.sums(self.db, self.host), False
-        agreed = len(sums)
-        for name in self.folder.segments.get(self.host, ()):
-            if name.last <= len(sums) and name == Name.of(name.first, sums[name.first - 1 : name.last], self.key):
-                continue
-            try:
-                _, said = self.folder.segment(self.host, name, self.key)
-                theirs = [read(line, self.host, n) for n, line in enumerate(said, name.first)]
-            except (Unreadable, NewerSchema, Malformed):
-                continue  # it is written again
-            ours = {one.n: one for one in record_log.every(self.db, self.host, name.first - 1, len(theirs))}
-            same = next((one.n - 1 for one in theirs if one.n not in ours or _differ(ours[one.n], one)), name.last)
-            if same < name.last:
-                agreed, other = min(agreed, same), True
-        return agreed if other else None
 
 
 def _differ(one: Record, other: Record) -> bool:

@@ -18,7 +18,7 @@ from memman.recovery.taking_in import take_in
 from memman.store.records import AHEAD_MS, Record
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
-from memman.sync.exchange import Reach, Reading, Writing, exchange_purged, lagging
+from memman.sync.exchange import Exchange, Reach, exchange_purged, lagging
 from memman.sync.folder import Folder, Key
 from memman.upkeep.backfill import fill
 
@@ -83,12 +83,13 @@ async def turn(
     if patient and _same(store, data, name, folder, last):
         return done
     checked = now_ms() if not patient or not 0 <= now_ms() - last.get("checked", 0) < EVERY_MS else last["checked"]
+    shared = Exchange(store.db, name, folder, key, reach, trusting=checked == last.get("checked"))
     reach("before:sync", None)
-    _named(store, name, folder, key, done)
+    _named(store, shared, done)
     reach("sync:named", None)
     before, found = record_log.complete(store.db), None
     while found is None or (found.more and not stopping()):  # what is lost here is read before it is written
-        found = Reading(store.db, name, folder, key).arrived()
+        found = shared.arrived()
         done.troubles += [one for one in found.troubles if one not in done.troubles]
         if found.records:
             done.taken += len(take_in(store, data, name, found.records, partial(to_compare, seen=found.seen), reach))
@@ -96,8 +97,8 @@ async def turn(
     done.retired = await reconcile(store, tools, stopping, AT_ONCE if patient else None)
     reach("sync:reconciled", None)
     newest = record_log.newest(store.db)  # what comes from here on the next round writes
-    done.said = Writing(store, name, folder, key, reach, trusting=checked == last.get("checked")).all(before)
-    exchange_purged(data, folder, record_log.host(store.db), key)
+    done.said = shared.write(before)
+    exchange_purged(data, folder, shared.host, key)
     reach("sync:said", None)
     done.lagging, done.lost = lagging(store.db, folder), len(record_log.lost(store.db))
     _record(store, data, name, folder, done, newest=newest, checked=checked)
@@ -115,15 +116,15 @@ def failed(data: str, name: str, why: str) -> None:
     _write(data, name, {**last_round(data, name), "at": now_ms(), "troubles": [why]}, "")
 
 
-def _named(store: SqliteStore, name: str, folder: Folder, key: Key, done: Done) -> None:
+def _named(store: SqliteStore, shared: Exchange, done: Done) -> None:
     """See to it that nobody else writes as this host or from a time to come, and that nobody waits for what is lost."""
     with store.unit() as unit:
         record_log.fill_gaps(unit.db)
-        former, latest = record_log.host(unit.db), now_ms() + AHEAD_MS
+        former, latest = shared.host, now_ms() + AHEAD_MS
         first = [one.at for one in record_log.every(unit.db, former, limit=1)]
         if max(first, default=latest) < latest > record_log.newest_of_others(unit.db):  # or else today's clock is wrong
             unit.follow(record_log.set_back(unit.db, latest))
-        agreed = Reading(unit.db, name, folder, key).parted()
+        agreed = shared.parted()
         if agreed is not None:
             unit.follow(record_log.renew_host(unit.db, agreed))
     if agreed is not None:
