@@ -90,32 +90,27 @@ class Repaired:
 def repair(data: str, store: str) -> Repaired:
     """Make a store anew from its log. Raises Busy while a drain is at work, and UnknownStore."""
     refuse_stopped(data, "repair")
-    if not _there(store_path(data, stores.checked(store))):
+    path, done = store_path(data, stores.checked(store)), Repaired(f"store {store!r}")
+    if not _there(path):
         raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
     with drain_lock(data):
         sweep(data)
-        return repaired(data, store) or Repaired(f"store {store!r}")
-
-
-def repaired(data: str, store: str) -> Repaired | None:
-    """Make a store anew where it is there and damaged, under the drain lock."""
-    path, done = store_path(data, store), Repaired(f"store {store!r}")
-    done.wrong = _troubles(path, STORE) if _there(path) else ""
-    if not done.wrong:
-        return None
-    with (
-        ExitStack() as stack,
-        workplace(path) as place,
-        closing(SqliteStore(f"{place}/new.db")) as new,
-        exchange(path, place) as commit,
-    ):
+        done.wrong = _troubles(path, STORE)
+        if not done.wrong:
+            return done
         with (
-            closing(_opened(f"{place}/read.db", new.db, ("record", "host"))) as every,
-            closing(apsw.Connection(f"{place}/read.db")) as sound,
+            ExitStack() as stack,
+            workplace(path) as place,
+            closing(SqliteStore(f"{place}/new.db")) as new,
+            exchange(path, place) as commit,
         ):
-            _rebuild(done, new, every, sound, _backed_up(stack, data, store), Tombstones.load(data))
-        done.kept = int(new.db.execute("SELECT count(*) FROM memory").get)
-        done.aside = commit()
+            with (
+                closing(_opened(f"{place}/read.db", new.db, ("record", "host"))) as every,
+                closing(apsw.Connection(f"{place}/read.db")) as sound,
+            ):
+                _rebuild(done, new, every, sound, _backed_up(stack, data, store), Tombstones.load(data))
+            done.kept = int(new.db.execute("SELECT count(*) FROM memory").get)
+            done.aside = commit()
     with suppress(MemmanError), closing(Queue(data)) as queue:  # one that is damaged too is repaired by itself
         queue.set_meta(UPGRADING, "1")
     return done
