@@ -6,6 +6,7 @@ from memman.config.places import make_folder, read_file, text_at, write_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 SEGMENT = ".age"
@@ -68,13 +69,23 @@ def linked(path: str) -> list[str]:
     return [name for name in _names(path) if os.path.islink(f"{path}/{name}")]
 
 
+def keep_round(data: str, store: str, record: "Mapping[str, Any]", saw: str = "") -> None:
+    """Keep what a round found, and which state of the folder it `saw`, if it has seen all of it."""
+    import json
+
+    text = json.dumps({key: value for key, value in record.items() if key != "seen"}, ensure_ascii=False)
+    write_file(round_path(data, store), (f"{text[:-1]}, {saw}}}" if saw else text) + "\n")
+
+
 def came(data: str) -> bool:
     """Whether other files lie in a folder than after the last round."""
-    for store in names(data):
-        path = folder(data, store)
-        if os.path.isdir(path) and seen(path) not in text_at(round_path(data, store)):
-            return True
-    return False
+    return any(unseen(data, store) for store in names(data))
+
+
+def unseen(data: str, store: str) -> bool:
+    """Whether other files lie in the folder of a store than after its last round."""
+    path = folder(data, store)
+    return os.path.isdir(path) and seen(path) not in text_at(round_path(data, store))
 
 
 def seen(path: str) -> str:

@@ -1,15 +1,12 @@
 """A round of a store's sync: take in what is new elsewhere, compare what was learned apart, write what is new here."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
-from memman.config.places import text_at, write_file
-from memman.config.synced import folder as chosen_folder
-from memman.config.synced import last_round, round_path, seen
+from memman.config import synced
 from memman.model.errors import BadConfig, UsageError
 from memman.pipeline.apart import COMPARED, apart, compare, to_compare
 from memman.pipeline.plan import Tools
@@ -54,7 +51,7 @@ class Done:
 
 def opened(data: str, name: str) -> tuple[Folder, Key]:
     """Return the folder and the key of a store's sync. Raises UsageError, BadConfig and CannotWrite."""
-    path = chosen_folder(data, name)
+    path = synced.folder(data, name)
     if not path:
         raise UsageError(f"store {name} is not synced: memman sync --folder PATH begins")
     key = Key.load(data)
@@ -79,8 +76,8 @@ async def turn(
     Whatever ends it, what was done is done, and the next round goes on. Raises what `opened` does.
     """
     folder, key = opened(data, name)
-    done, last = Done(troubles=[*folder.troubles]), last_round(data, name)
-    if patient and _same(store, data, name, folder, last):
+    done, last = Done(troubles=[*folder.troubles]), synced.last_round(data, name)
+    if patient and _same(store, data, name, last):
         return done
     checked = now_ms() if not patient or not 0 <= now_ms() - last.get("checked", 0) < EVERY_MS else last["checked"]
     shared = Exchange(store.db, name, folder, key, reach, trusting=checked == last.get("checked"))
@@ -105,15 +102,15 @@ async def turn(
     return done
 
 
-def _same(store: SqliteStore, data: str, name: str, folder: Folder, last: dict[str, Any]) -> bool:
+def _same(store: SqliteStore, data: str, name: str, last: dict[str, Any]) -> bool:
     """Whether neither the log nor the folder has changed since the last round, which left nothing to do."""
-    same = last.get("newest") == record_log.newest(store.db) and seen(folder.path) in text_at(round_path(data, name))
+    same = last.get("newest") == record_log.newest(store.db) and not synced.unseen(data, name)
     return same and not last["troubles"] and not store.reader.meta(COMPARED)
 
 
 def failed(data: str, name: str, why: str) -> None:
     """Record that a round could not be made."""
-    _write(data, name, {**last_round(data, name), "at": now_ms(), "troubles": [why]}, "")
+    synced.keep_round(data, name, {**synced.last_round(data, name), "at": now_ms(), "troubles": [why]})
 
 
 def _named(store: SqliteStore, shared: Exchange, done: Done) -> None:
@@ -146,13 +143,9 @@ def _record(store: SqliteStore, data: str, name: str, folder: Folder, done: Done
         "hosts": dict(sorted(hosts.items())),
         **more,
     }
-    saw = seen(folder.path)
-    _write(data, name, record, saw if Folder(folder.path).files == folder.files else "")  # some came meanwhile
-
-
-def _write(data: str, name: str, record: dict[str, Any], saw: str) -> None:
-    text = json.dumps({key: value for key, value in record.items() if key != "seen"}, ensure_ascii=False)
-    write_file(round_path(data, name), (f"{text[:-1]}, {saw}}}" if saw else text) + "\n")
+    saw = synced.seen(folder.path)
+    came = Folder(folder.path).files != folder.files
+    synced.keep_round(data, name, record, "" if came else saw)
 
 
 async def reconcile(store: SqliteStore, tools: Tools, stopping: Callable[[], bool], most: int | None = None) -> int:
