@@ -86,7 +86,7 @@ def _print_sound(one: dict[str, Any]) -> None:
 )
 @id_argument
 def verify(part: str) -> dict[str, Any]:
-    """Verify a backup: checksums and database integrity."""
+    """Check every file of a backup by its checksum."""
     from memman.recovery.backup import faults
 
     name = found(data_dir(), part)
@@ -112,10 +112,10 @@ def _ask_to_restore(part: str, to: str | None) -> None:
 @click.option("--to", metavar="NAME", help="Make a new store of this name as it was at the backup; the others stay.")
 @store_option
 def restore(part: str, to: str | None = None) -> "list[Restored]":
-    """Add to every store, or to one with --store, what it lacks from a backup; a store that is gone is made again.
+    """Add what stores lack, or one with --store, from a backup; restore a store that is gone.
 
-    What was changed, forgotten or purged since stays so: `memman undo --since` goes back in time. Notes that were
-    queued at the time are queued again unless already stored.
+    What was changed, forgotten or purged since stays; `memman undo --since` goes back in time. Notes that were queued
+    at the time are queued again unless already stored.
     """
     from memman.recovery.restore import restore as bring_back
 

@@ -69,7 +69,7 @@ def read_address(said: str | None) -> str:
 @dsn_option
 @click.option("--create", "make", is_flag=True, help="Create the store on the server.")
 def connect(place: Place, name: str, dsn: str | None, *, make: bool = False) -> dict[str, Any]:
-    """Connect to a store on a Postgres server: other machines and people can share it.
+    """Connect to a store on a Postgres server, which other machines and people can share.
 
     Without --dsn the address is asked for at the terminal. An address with a password is refused on the command
     line, where others can see it. If it is interrupted, run the same command again.
@@ -269,7 +269,7 @@ def _upgraded(done: dict[str, Any]) -> None:
 @team.verb(store=False, shows=_upgraded)
 @dsn_option
 def upgrade(dsn: str | None) -> dict[str, Any]:
-    """Make memman's tables on a server, or bring them up to date."""
+    """Create memman's tables on a server, or upgrade them."""
     with closing(Server(read_address(dsn))) as server:
         before, after = server.upgrade()
     return {"before": before, "after": after}
@@ -353,10 +353,10 @@ def _print_moved(moved: dict[str, Any]) -> None:
 @click.option("--to", type=click.Choice(("postgres", "sqlite")), required=True, help="Where the store will be.")
 @dsn_option
 def migrate(place: Place, to: str, dsn: str | None) -> dict[str, Any]:
-    """Take a store to a Postgres server, or make it this machine's own again.
+    """Move a store to a Postgres server, or back to this machine.
 
-    Here it stays as it is, and drains exchange with the server what is done. A backup is taken before.
-    Interrupted, the same command goes on.
+    The store stays on this machine too, and drains exchange changes with the server. A backup is made first.
+    If interrupted, run the same command again.
     """
     data, name = place.data, place.name
     refuse_stopped(data, "migrate")
