@@ -25,7 +25,7 @@ from memman.store.reach import address
 from memman.store.sqlite import record_log
 from memman.sync.exchange import can_be_read, lagging
 from memman.sync.folder import Folder, Key, make
-from memman.sync.turn import Done, failed, turn
+from memman.sync.turn import Done, failed, turn_by_folder
 
 
 def begin(place: Place, path: str, line: str = "") -> bool:
@@ -77,7 +77,7 @@ async def _once(place: Place) -> Done:
     stores = Stores.of(place.data, Settings.load(place.data, place.name))
     try:
         store, tools = stores.equipped(place.name)
-        done = await turn(store, place.data, place.name, tools, reach())
+        done = await turn_by_folder(store, place.data, place.name, tools, reach())
         if done.taken:
             ring(place.data)
         return done

@@ -24,12 +24,12 @@ from memman.model.plural import counted
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import CONNECTED
 from memman.recovery.backup import take
+from memman.recovery.taking_in import taking
 from memman.store.postgres import exchange
 from memman.store.postgres import server as membership
 from memman.store.postgres.server import Server
 from memman.store.reach import DSN, address, refuse_reading
 from memman.store.sqlite.store import SqliteStore, open_store
-from memman.sync.turn import exchanged
 
 _HOLDS_SOMETHING = "SELECT EXISTS (SELECT 1 FROM record)"
 
@@ -63,7 +63,7 @@ def read_address(said: str | None) -> str:
 
 
 @team.verb(
-    shows=lambda done: text(f"store {done['name']!r} is connected: {counted(done['records'], 'record')} came here"),
+    shows=lambda done: text(f"store {done['name']!r} is connected: {counted(done['records'], 'record')} fetched"),
 )
 @click.argument("name")
 @dsn_option
@@ -95,7 +95,15 @@ def connect(place: Place, name: str, dsn: str | None, *, make: bool = False) -> 
         with closing(open_store(data, name)) as store:
             exchange.connect(store, server, number)
             change(data, DSN, where, name)
-            return {"name": name, "records": exchanged(store, data, name, server)}
+            return {
+                "name": name,
+                "records": _exchanged(store, data, name, server),
+            }
+
+
+def _exchanged(store: SqliteStore, data: str, name: str, server: Server) -> int:
+    """Exchange records with a server, nothing of which is to be compared; return how many came."""
+    return exchange.exchange(store, server, taking(store, data, name, compared=False))
 
 
 def _refuse_synced(data: str, name: str) -> None:
@@ -307,7 +315,7 @@ def to_server(data: str, name: str, dsn: str) -> dict[str, Any]:
         exchange.push_all(store, server, number)
         exchange.connect(store, server, number)
         change(data, DSN, dsn, name)
-        exchanged(store, data, name, server)
+        _exchanged(store, data, name, server)
         return _moved(store, name, backup)
 
 
@@ -318,7 +326,7 @@ def to_itself(data: str, name: str) -> dict[str, Any]:
         there = exchange.connection(store.db)
         if dsn and there:
             with closing(Server(dsn)) as server:
-                exchanged(store, data, name, server)
+                _exchanged(store, data, name, server)
             backup = take(data, label=_LABEL, store=name).id
         change(data, DSN, None, name)
         exchange.disconnect(store)

@@ -98,11 +98,11 @@ class Upkeep:
     async def _synced(self, reach: Reach) -> None:
         """Make a round with each store that is synced by a folder; what is in the way of one is told, and no more."""
         for name in synced.names(self.data):
-            from memman.sync.turn import failed, turn
+            from memman.sync.turn import failed, turn_by_folder
 
             try:
                 store, tools = self.stores.equipped(name)
-                done = await turn(store, self.data, name, tools, reach, self.stopping, patient=True)
+                done = await turn_by_folder(store, self.data, name, tools, reach, self.stopping, patient=True)
             except (MemmanError, OSError) as error:
                 failed(self.data, name, str(error))
                 self.log.write("sync failed", **failure(error))

@@ -1,8 +1,9 @@
 """Records from elsewhere taken in: into the log, and from there into all that recall reads; purges are carried out."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import apsw
@@ -10,6 +11,7 @@ import apsw
 from memman.clock import now_ms
 from memman.locks import exchanging
 from memman.model.vocabulary import BUILTIN
+from memman.pipeline.apart import to_compare
 from memman.queue.notes import Queue
 from memman.recovery.purge import follow, scrubbed
 from memman.secrets.leaks import within
@@ -22,6 +24,28 @@ from memman.store.sqlite.unit import SqliteUnit
 from memman.upkeep.idle import UPGRADING
 from memman.upkeep.rules import publish
 
+# Called at points at which a test may end the process.
+Reach = Callable[[str, None], None]
+# Adds records, and is told by memory how far their host had come with ours; returns how many were new.
+Take = Callable[[Sequence[Record], Mapping[str, int]], int]
+
+
+def taking(
+    store: SqliteStore,
+    data: str,
+    name: str,
+    reach: Reach = lambda point, note: None,  # noqa: ARG005
+    *,
+    compared: bool = True,
+) -> Take:
+    """Return what adds records to a store; memories are `compared` with ours that their host had not seen."""
+
+    def take(found: Sequence[Record], seen: Mapping[str, int]) -> int:
+        beside = partial(to_compare, seen=seen if compared else {})
+        return len(take_in(store, data, name, found, beside, reach))
+
+    return take
+
 
 def take_in(
     store: SqliteStore,
@@ -29,7 +53,7 @@ def take_in(
     name: str,
     found: Sequence[Record],
     beside: Callable[[SqliteUnit, list[Record]], None] = lambda unit, new: None,  # noqa: ARG005
-    reach: Callable[[str, None], None] = lambda point, note: None,  # noqa: ARG005
+    reach: Reach = lambda point, note: None,  # noqa: ARG005
 ) -> list[Record]:
     """Add records, all of them or none, with what follows from them and is done `beside`; return the new ones.
 

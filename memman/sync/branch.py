@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import closing
-from functools import partial
 from typing import NamedTuple
 
 from memman.config import stores
@@ -12,12 +11,11 @@ from memman.config.places import fsync_folder, store_path
 from memman.locks import exchanging, quiet
 from memman.model.errors import UnknownStore, UsageError
 from memman.model.vocabulary import BRANCH_OF, CONNECTED
-from memman.pipeline.apart import to_compare
 from memman.pipeline.plan import Tools
 from memman.queue.view import QueueView
 from memman.recovery.backup import fill
 from memman.recovery.repair import workplace
-from memman.recovery.taking_in import take_in
+from memman.recovery.taking_in import taking
 from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
@@ -113,7 +111,7 @@ async def merge(store: SqliteStore, data: str, name: str, tools: Tools, reach: C
         found = [*record_log.every(db)]
     new = [one for one in record_log.missing(store.db, found) if one.kind != "purged"]  # agreed to there
     compared = dict.fromkeys((one.memory for one in new), seen)
-    records = len(take_in(store, data, parent, new, partial(to_compare, seen=compared), reach))
+    records = taking(store, data, parent, reach)(new, compared)
     replaced = await reconcile(store, tools, lambda: False)
     with closing(QueueView(data)) as queue:
         return Merged(name, parent, records, replaced, len(queue.of(name)))

@@ -5,7 +5,7 @@ What was purged in a data folder hosts tell one another beside that: ids and key
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -14,9 +14,10 @@ from operator import itemgetter
 import apsw
 
 from memman.clock import now_ms
-from memman.config import purged
+from memman.config import purged, synced
 from memman.config.purged import Tombstones, bury
-from memman.model.errors import MemmanError, NewerSchema
+from memman.model.errors import BadConfig, MemmanError, NewerSchema, UsageError
+from memman.recovery.taking_in import Reach
 from memman.secrets import screened
 from memman.store.records import KIND_OF, KINDS, Record, harmless, lost, wrong
 from memman.store.sqlite import record_log
@@ -26,8 +27,6 @@ from memman.sync.folder import PART_BYTES, Folder, Header, Key, Name, Unreadable
 MOST = 100
 # Records taken in at once.
 _PART = 20_000
-# Called at points at which a test may end the process.
-Reach = Callable[[str, None], None]
 # What each host has purged.
 FILE = "purged.age"
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -48,13 +47,27 @@ class Arrived:
 class Exchange:
     """A store and the folder by which it is shared: what its host writes there, and what it reads of others.
 
-    Where it is `trusting`, a segment is believed to say what its name tells.
+    Where it is `trusting`, a segment is believed to say what its name tells. Raises UsageError, BadConfig and
+    CannotWrite.
     """
 
     def __init__(
-        self, db: apsw.Connection, name: str, folder: Folder, key: Key, reach: Reach, *, trusting: bool = False
+        self,
+        db: apsw.Connection,
+        data: str,
+        name: str,
+        reach: Reach = lambda point, note: None,  # noqa: ARG005
     ) -> None:
-        self.db, self.name, self.folder, self.key, self.reach, self._trusting = db, name, folder, key, reach, trusting
+        self.db, self.data, self.name, self.reach, self.trusting = db, data, name, reach, False
+        path, key = synced.folder(data, name), Key.load(data)
+        if not path:
+            raise UsageError(f"store {name} is not synced: memman sync --folder PATH begins")
+        if key is None:
+            raise BadConfig(
+                "the key of the sync is gone: get its line by `memman sync --key` on another machine, and give it to"
+                f" `memman sync --folder {path} --key -`"
+            )
+        self.key, self.folder = key, Folder(path)
 
     @property
     def host(self) -> str:
@@ -67,7 +80,7 @@ class Exchange:
         count = self._bring(host, seen)
         for other in record_log.known(self.db):
             gone = not self.folder.segments.get(other) and other not in self.folder.links
-            if other != host and (other in former or gone or not self._trusting):
+            if other != host and (other in former or gone or not self.trusting):
                 count += self._bring(other, seen, emptied=not gone, ours=other in former)
         return count
 
@@ -87,7 +100,7 @@ class Exchange:
         """Whether the log has less than a segment, of one of `ours`, or more than the number of a lost record."""
         if ours and name.emptied < sums.count(0):
             return True
-        if self._trusting or name == Name.of(name.first, sums, self.key):
+        if self.trusting or name == Name.of(name.first, sums, self.key):
             return False
         with suppress(Unreadable, MemmanError):
             said = self.folder.segment(host, name, self.key)[1]
@@ -99,7 +112,7 @@ class Exchange:
         """Whether a segment says what the log has, and can be read, unless its name is trusted."""
         if name != Name.of(name.first, sums[name.first - 1 : name.last], self.key):
             return False
-        if self._trusting:
+        if self.trusting:
             return True
         try:
             self.folder.segment(host, name, self.key)
@@ -171,7 +184,7 @@ class Exchange:
                     found.seen.setdefault(found.records[-1].memory, header.seen.get(ours, 0))
                     at = n
             except Malformed as error:
-                return f"{error}; nothing after it was taken in"
+                return f"{error}; later ones were not read"
         return trouble if trouble and any(name.last > at for name in self.folder.segments[host]) else ""
 
     def _found_again(self, host: str, gone: set[int]) -> Iterator[Record]:
@@ -208,6 +221,23 @@ class Exchange:
             if same < name.last:
                 agreed, other = min(agreed, same), True
         return agreed if other else None
+
+    def exchange_purged(self) -> None:
+        """Have a data folder know what was purged elsewhere, and the others what was here."""
+        data, folder, host, key = self.data, self.folder, self.host, self.key
+        keys, digests = purged.kept(data)
+        here = {*digests, *(f"{note} {memory}" for note, memory in Tombstones.rows(data))}
+        marks = set(here)
+        for other in sorted(folder.hosts - {host}):
+            its_keys, its_marks = _read(folder, other, key)
+            keys += [one for one in its_keys if one not in keys]
+            marks |= its_marks
+        new = sorted(marks - here)
+        if rows := [(note, memory) for note, _, memory in (one.partition(" ") for one in new) if memory]:
+            bury(data, rows, now_ms())
+        purged.keep(data, keys, [one for one in new if " " not in one])
+        if not can_be_read(folder, host, key) or _read(folder, host, key) != (keys, marks):
+            folder.put(host, FILE, key.lock(json.dumps({"keys": keys, "marks": sorted(marks)})))
 
 
 def _missing(right: Sequence[Name], count: int) -> tuple[set[Name], list[tuple[int, int]]]:
@@ -257,23 +287,6 @@ def read(line: str, host: str, number: int) -> Record:
 def _differ(one: Record, other: Record) -> bool:
     """Whether two records are of different acts; a purge may have emptied either, or it is lost."""
     return not (one.lost or other.lost) and one._replace(body="", author="") != other._replace(body="", author="")
-
-
-def exchange_purged(data: str, folder: Folder, host: str, key: Key) -> None:
-    """Have a data folder know what was purged elsewhere, and the others what was here."""
-    keys, digests = purged.kept(data)
-    here = {*digests, *(f"{note} {memory}" for note, memory in Tombstones.rows(data))}
-    marks = set(here)
-    for other in sorted(folder.hosts - {host}):
-        its_keys, its_marks = _read(folder, other, key)
-        keys += [one for one in its_keys if one not in keys]
-        marks |= its_marks
-    new = sorted(marks - here)
-    if rows := [(note, memory) for note, _, memory in (one.partition(" ") for one in new) if memory]:
-        bury(data, rows, now_ms())
-    purged.keep(data, keys, [one for one in new if " " not in one])
-    if not can_be_read(folder, host, key) or _read(folder, host, key) != (keys, marks):
-        folder.put(host, FILE, key.lock(json.dumps({"keys": keys, "marks": sorted(marks)})))
 
 
 def can_be_read(folder: Folder, host: str, key: Key) -> bool:

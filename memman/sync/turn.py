@@ -1,22 +1,21 @@
 """A round of a store's sync: take in what is new elsewhere, compare what was learned apart, write what is new here."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
 from memman.config import synced
-from memman.model.errors import BadConfig, UsageError
-from memman.pipeline.apart import COMPARED, apart, compare, to_compare
+from memman.pipeline.apart import COMPARED, apart, compare
 from memman.pipeline.plan import Tools
 from memman.pipeline.vectors import JudgedVectors
-from memman.recovery.taking_in import take_in
-from memman.store.records import AHEAD_MS, Record
+from memman.recovery.taking_in import Reach, Take, taking
+from memman.store.records import AHEAD_MS
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
-from memman.sync.exchange import Exchange, Reach, exchange_purged, lagging
-from memman.sync.folder import Folder, Key
+from memman.sync.exchange import Exchange, lagging
+from memman.sync.folder import Folder
 from memman.upkeep.backfill import fill
 
 if TYPE_CHECKING:  # the driver of a server is not everywhere
@@ -49,19 +48,7 @@ class Done:
         return bool(self.said or self.taken or self.retired)
 
 
-def opened(data: str, name: str) -> tuple[Folder, Key]:
-    """Return the folder and the key of a store's sync. Raises UsageError, BadConfig and CannotWrite."""
-    path = synced.folder(data, name)
-    if not path:
-        raise UsageError(f"store {name} is not synced: memman sync --folder PATH begins")
-    key = Key.load(data)
-    if key is None:
-        raise BadConfig("the key of the sync is gone: get its line by `memman sync --key` on another machine, and give"
-                        f" it to `memman sync --folder {path} --key -`")  # fmt: skip
-    return Folder(path), key
-
-
-async def turn(
+async def turn_by_folder(
     store: SqliteStore,
     data: str,
     name: str,
@@ -71,40 +58,55 @@ async def turn(
     *,
     patient: bool = False,
 ) -> Done:
-    """Make a round; one that is `patient` leaves to the next what takes long, since nobody waits for it.
+    """Make a round of a store that is synced by a folder; one that is `patient` leaves what takes long to the next."""
+    shared, take = Exchange(store.db, data, name, reach), taking(store, data, name, reach)
+    compare = partial(reconcile, store, tools, stopping, AT_ONCE if patient else None)
+    return await turn(store, shared, take, compare, stopping, patient=patient)
 
-    Whatever ends it, what was done is done, and the next round goes on. Raises what `opened` does.
+
+async def turn(
+    store: SqliteStore,
+    shared: Exchange,
+    take: Take,
+    compare: Callable[[], Awaitable[int]],
+    stopping: Callable[[], bool],
+    *,
+    patient: bool,
+) -> Done:
+    """Make a round: read what is new in the folder, compare it, write what is new here, keep what was found.
+
+    One that is `patient` looks once an hour whether what it has written is sound. Whatever ends it, what was done is
+    done, and the next round goes on.
     """
-    folder, key = opened(data, name)
-    done, last = Done(troubles=[*folder.troubles]), synced.last_round(data, name)
-    if patient and _same(store, data, name, last):
+    done, last = Done(troubles=[*shared.folder.troubles]), synced.last_round(shared.data, shared.name)
+    if patient and _same(store, shared, last):
         return done
     checked = now_ms() if not patient or not 0 <= now_ms() - last.get("checked", 0) < EVERY_MS else last["checked"]
-    shared = Exchange(store.db, name, folder, key, reach, trusting=checked == last.get("checked"))
-    reach("before:sync", None)
+    shared.trusting = checked == last.get("checked")
+    shared.reach("before:sync", None)
     _named(store, shared, done)
-    reach("sync:named", None)
+    shared.reach("sync:named", None)
     before, found = record_log.complete(store.db), None
     while found is None or (found.more and not stopping()):  # what is lost here is read before it is written
         found = shared.arrived()
         done.troubles += [one for one in found.troubles if one not in done.troubles]
         if found.records:
-            done.taken += len(take_in(store, data, name, found.records, partial(to_compare, seen=found.seen), reach))
-            reach("sync:taken", None)
-    done.retired = await reconcile(store, tools, stopping, AT_ONCE if patient else None)
-    reach("sync:reconciled", None)
+            done.taken += take(found.records, found.seen)
+            shared.reach("sync:taken", None)
+    done.retired = await compare()
+    shared.reach("sync:reconciled", None)
     newest = record_log.newest(store.db)  # what comes from here on the next round writes
     done.said = shared.write(before)
-    exchange_purged(data, folder, shared.host, key)
-    reach("sync:said", None)
-    done.lagging, done.lost = lagging(store.db, folder), len(record_log.lost(store.db))
-    _record(store, data, name, folder, done, newest=newest, checked=checked)
+    shared.exchange_purged()
+    shared.reach("sync:said", None)
+    done.lagging, done.lost = lagging(store.db, shared.folder), len(record_log.lost(store.db))
+    _record(store, shared, done, newest=newest, checked=checked)
     return done
 
 
-def _same(store: SqliteStore, data: str, name: str, last: dict[str, Any]) -> bool:
+def _same(store: SqliteStore, shared: Exchange, last: dict[str, Any]) -> bool:
     """Whether neither the log nor the folder has changed since the last round, which left nothing to do."""
-    same = last.get("newest") == record_log.newest(store.db) and not synced.unseen(data, name)
+    same = last.get("newest") == record_log.newest(store.db) and not synced.unseen(shared.data, shared.name)
     return same and not last["troubles"] and not store.reader.meta(COMPARED)
 
 
@@ -131,8 +133,8 @@ def _named(store: SqliteStore, shared: Exchange, done: Done) -> None:
         )
 
 
-def _record(store: SqliteStore, data: str, name: str, folder: Folder, done: Done, **more: int) -> None:
-    hosts, host = record_log.complete(store.db), record_log.host(store.db)
+def _record(store: SqliteStore, shared: Exchange, done: Done, **more: int) -> None:
+    hosts, host = record_log.complete(store.db), shared.host
     record = {
         "at": now_ms(),
         "troubles": done.troubles,
@@ -143,9 +145,9 @@ def _record(store: SqliteStore, data: str, name: str, folder: Folder, done: Done
         "hosts": dict(sorted(hosts.items())),
         **more,
     }
-    saw = synced.seen(folder.path)
-    came = Folder(folder.path).files != folder.files
-    synced.keep_round(data, name, record, "" if came else saw)
+    saw = synced.seen(shared.folder.path)
+    came = Folder(shared.folder.path).files != shared.folder.files
+    synced.keep_round(shared.data, shared.name, record, "" if came else saw)
 
 
 async def reconcile(store: SqliteStore, tools: Tools, stopping: Callable[[], bool], most: int | None = None) -> int:
@@ -161,22 +163,11 @@ async def turn_by_server(
     store: SqliteStore, data: str, name: str, server: "Server", tools: Tools, stopping: Callable[[], bool]
 ) -> int:
     """Make a round of a store that is on a server; return how many records came. Raises as `exchange` does."""
-    from memman.store.postgres.exchange import push
+    from memman.store.postgres.exchange import exchange, push
 
-    came = exchanged(store, data, name, server, comparing=True)
+    came = exchange(store, server, taking(store, data, name))
     before = record_log.newest(store.db)
     await reconcile(store, tools, stopping, AT_ONCE)
     if record_log.newest(store.db) > before or came:
         push(store, server)
     return came
-
-
-def exchanged(store: SqliteStore, data: str, name: str, server: "Server", *, comparing: bool = False) -> int:
-    """Send what is ours and take in what is not, perhaps to be compared; return how many records came."""
-    from memman.store.postgres.exchange import exchange
-
-    def took(before: int, records: list[Record]) -> None:
-        compared = dict.fromkeys((one.memory for one in records), before) if comparing else {}
-        take_in(store, data, name, records, partial(to_compare, seen=compared))
-
-    return exchange(store, server, took)

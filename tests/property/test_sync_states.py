@@ -18,7 +18,7 @@ from memman.model.uid import memory_uid
 from memman.model.vocabulary import STATUSES
 from memman.store.sqlite import index, purge, record_log, rules, undo
 from memman.sync.folder import Key
-from memman.sync.turn import turn
+from memman.sync.turn import turn_by_folder
 
 BEGAN = 1_700_000_000_000
 ROWS = (
@@ -82,7 +82,7 @@ class Machine:
 
     def sync(self):
         """Make a round."""
-        return asyncio.run(turn(self.store, self.data, "default", self.tools, reach()))
+        return asyncio.run(turn_by_folder(self.store, self.data, "default", self.tools, reach()))
 
     def learn(self, unit, note: str, at: int, texts=None) -> None:
         """Store what a note says."""

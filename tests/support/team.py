@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -35,9 +35,11 @@ class Member:
         """Exchange with the server; return how many records came."""
         return exchange(self.store, self.server, self._take)
 
-    def _take(self, seen: int, records: list[Record]) -> None:  # noqa: ARG002 - nothing is compared
+    def _take(self, records: Sequence[Record], seen: Mapping[str, int]) -> int:  # noqa: ARG002 - nothing is compared
         with self.store.unit() as unit:
-            unit.follow(record_log.add(unit.db, records))
+            new = record_log.add(unit.db, records)
+            unit.follow(new)
+        return len(new)
 
     def tell(self, text: str, *, private: bool = False, at: int = 1) -> str:
         """Store a memory, of a note of its own; return its uid."""

@@ -5,8 +5,7 @@ next one goes on: both sides know by host and number what they have.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import apsw
@@ -25,7 +24,7 @@ from memman.store.sqlite.store import SqliteStore
 # Records a message, and the milliseconds by which a clock may be ahead of the server's.
 PAGE = 500
 AHEAD_MS = 300_000
-Take = Callable[[int, list[Record]], None]
+Take = Callable[[Sequence[Record], Mapping[str, int]], int]
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _MAY = """SELECT CASE
     WHEN pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean THEN 'copy'
@@ -79,7 +78,8 @@ def checked(store: SqliteStore, server: Server) -> Connection:
 def exchange(store: SqliteStore, server: Server, take: Take) -> int:
     """Tell the server what we did and bring in what others did; return how much came. Raises NoServer, ServerRefused.
 
-    Who may only read tells nothing. `take` is given what came, and up to which of our records its senders had seen.
+    Who may only read tells nothing. `take` is given what came, and up to which of our records its sender had seen, by
+    memory.
     """
     ours = checked(store, server)
     may, seen = _may(server, ours.number), record_log.known(store.db).get(record_log.host(store.db), 0)
@@ -90,7 +90,7 @@ def exchange(store: SqliteStore, server: Server, take: Take) -> int:
         raise ServerRefused(f"the server {server} is a read-only copy: give the address of the primary")
     if may != "read":
         seen = push(store, server)
-    came = _pull(store, server, ours, partial(take, seen))
+    came = _pull(store, server, ours, take, seen)
     reach.reached(store.path, now_ms(), may)
     return came
 
@@ -219,12 +219,16 @@ def _now(server: Server) -> int:
     return int(now)
 
 
-def _pull(store: SqliteStore, server: Server, ours: Connection, take: Callable[[list[Record]], None]) -> int:
+def _pull(store: SqliteStore, server: Server, ours: Connection, take: Take, seen: int) -> int:
     """Bring in what others said, and forget what is not for us to see any more; return how many records came."""
-    came = 0
-    now = _now(server)
+    came, now = 0, _now(server)
+
+    def taken(rows: Iterable[Any]) -> None:
+        records = [*_records(rows, ours.role, now)]
+        take(records, dict.fromkeys((one.memory for one in records), seen))
+
     if lost := record_log.lost(store.db):
-        take([*_records(server.rows(_LOST, json.dumps(lost), ours.number), ours.role, now)])
+        taken(server.rows(_LOST, json.dumps(lost), ours.number))
     while True:
         known = json.dumps(record_log.complete(store.db))
         page = server.rows("SELECT * FROM memman.pull(%s, %s, %s)", ours.number, known, PAGE)
@@ -235,7 +239,7 @@ def _pull(store: SqliteStore, server: Server, ours: Connection, take: Callable[[
         if gone := [row[4] for row in page if not row[8] and row[4]]:
             with store.unit() as unit:
                 unit.follow(record_log.withhold(unit.db, gone))
-        take([*_records([*page, *again], ours.role, now)])
+        taken([*page, *again])
         store.reader.forget_partitions()
         came += len(page)
 

@@ -92,7 +92,7 @@ def mortal(owner, name):
             os.kill(os.getpid(), signal.SIGKILL)
         return done
     setattr(owner, name, dies)
-mortal(migration, "take"), mortal(migration, "change"), mortal(migration, "exchanged")
+mortal(migration, "take"), mortal(migration, "change"), mortal(migration, "_exchanged")
 mortal(exchange, "connect"), mortal(exchange, "_told"), mortal(exchange, "disconnect")
 if dsn:
     migration.to_server(data, "default", dsn)

@@ -637,7 +637,7 @@ MEANWHILE = """
 import asyncio, subprocess, sys
 from memman.config.env import Settings
 from memman.drain.stores import Stores
-from memman.sync.turn import turn
+from memman.sync.turn import turn_by_folder
 data, point, *command = sys.argv[1:]
 def reach(reached, note):
     if reached == point:
@@ -645,7 +645,7 @@ def reach(reached, note):
 async def main():
     stores = Stores.of(data, Settings.load(data, "default"))
     store, tools = stores.equipped("default")
-    await turn(store, data, "default", tools, reach)
+    await turn_by_folder(store, data, "default", tools, reach)
     await stores.close()
 asyncio.run(main())
 """
