@@ -1,6 +1,6 @@
 """What was purged: by id, so that no restored backup brings it back, and by a keyed digest of each text.
 
-`<data>/purged` has a line each: when, the note's or rule's uid, the memory's or `-`, and a checksum.
+`<data>/purged` has a line each: when, the note's or rule's uid, and the memory's or `-`.
 `<data>/purged.key` has a random key, below it those of hosts whose purges came by sync, and `<data>/purged.texts` a
 digest a line: a text is known again when it comes back, and nobody can guess at it. Case, spaces and punctuation count
 for nothing.
@@ -9,14 +9,13 @@ for nothing.
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b, sha256
+from hashlib import blake2b
 from os import urandom
 
 from memman.config.places import read_file, write_file
-from memman.model.errors import DamagedFile
 
 WHOLE = "-"
-_DIGITS = 16
+_FIELDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class Tombstones:
 
     @classmethod
     def load(cls, data: str) -> "Tombstones":
-        """Read the file. Raises DamagedFile where a line is not what was written."""
+        """Read the file."""
         rows = cls.rows(data)
         return cls(
             frozenset(memory for _, memory in rows if memory != WHOLE),
@@ -39,9 +38,9 @@ class Tombstones:
 
     @staticmethod
     def rows(data: str) -> list[tuple[str, str]]:
-        """Return (note, memory or WHOLE) of every line, oldest first. Raises DamagedFile."""
-        lines = enumerate(read_file(tombstones_path(data)).split("\n"), 1)
-        return [_read(tombstones_path(data), number, line) for number, line in lines if line]
+        """Return (note, memory or WHOLE) of every line, oldest first; a torn one is passed over."""
+        found = (line.split(" ") for line in read_file(tombstones_path(data)).split("\n"))
+        return [(words[1], words[2]) for words in found if len(words) >= _FIELDS]
 
     def hold(self, note: str, memory: str) -> bool:
         """Whether a memory of a note was purged."""
@@ -50,41 +49,21 @@ class Tombstones:
 
 def bury(data: str, rows: Iterable[tuple[str, str]], at: int) -> None:
     """Keep (note, memory or WHOLE) for ever; on disk when this returns."""
-    lines = [_line(f"{at} {note} {memory}") + "\n" for note, memory in rows]
-    before = read_file(tombstones_path(data))
-    if before and not before.endswith("\n"):  # the disk has changed it: that line is lost, no other must be
-        before += "\n"
-    write_file(tombstones_path(data), before + "".join(lines))
+    lines = [f"{at} {note} {memory}\n" for note, memory in rows]
+    write_file(tombstones_path(data), read_file(tombstones_path(data)) + "".join(lines))
 
 
 def dig_up(data: str, memories: Collection[str], notes: Collection[str]) -> None:
     """Let go of memories, and of notes of which all was purged, that a person has brought back."""
-    path = tombstones_path(data)
-    text = read_file(path)
-    kept = [line for line in text.split("\n") if not line or not _names(_read(path, 0, line), memories, notes)]
-    if "\n".join(kept) != text:
-        write_file(path, "\n".join(kept))
+    lines = read_file(tombstones_path(data)).splitlines(keepends=True)
+    kept = [line for line in lines if not _names(line.split(), memories, notes)]
+    if kept != lines:
+        write_file(tombstones_path(data), "".join(kept))
 
 
-def _names(row: tuple[str, str], memories: Collection[str], notes: Collection[str]) -> bool:
-    note, memory = row
+def _names(words: Sequence[str], memories: Collection[str], notes: Collection[str]) -> bool:
+    _, note, memory, *_ = (*words, "", "", "")
     return memory in memories or (memory == WHOLE and note in notes)
-
-
-def _line(says: str) -> str:
-    return f"{says} {sha256(says.encode()).hexdigest()[:_DIGITS]}"
-
-
-def _read(path: str, number: int, line: str) -> tuple[str, str]:
-    """Return the note and the memory that a line names."""
-    says = line.rpartition(" ")[0]
-    if _line(says) != line:
-        raise DamagedFile(
-            f"line {number} of {path} is damaged, so a restore could bring back what was purged: delete the line,"
-            " and after a restore `memman purge` it again"
-        )
-    _, note, memory = says.split(" ")
-    return note, memory
 
 
 def tombstones_path(data: str) -> str:

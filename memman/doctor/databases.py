@@ -10,7 +10,6 @@ from memman import __version__
 from memman.clock import now_ms
 from memman.config import stores
 from memman.config.places import store_path
-from memman.config.purged import Tombstones
 from memman.doctor.finding import Context, Finding, fail, shell, skipped, sound, warn
 from memman.model.errors import DamagedFile, MemmanError, NewerSchema
 from memman.model.plural import counted
@@ -72,7 +71,7 @@ def backups(context: Context) -> Iterator[Finding]:
     """Check that the last backup is unchanged, and less than two intervals of the schedule late."""
     data = context.data
     made = [manifest for manifest in listed(data).values() if manifest]
-    found = [*_interrupted(data), *_last_backup(context, made)]
+    found = [*_last_backup(context, made)]
     if found or made:
         return sound(found, f"{counted(len(made), 'backup')}, the newest {_ago(made)}")
     due = backup.interval(context.settings)
@@ -138,13 +137,6 @@ def _left_to_you(context: Context) -> Iterator[Finding]:
             says = f"store {name!r} contains a secret that current rules detect; recall does not show it"
             hint = "list them with `memman scan`; then revoke or change the secret, because it may have been read"
             yield warn(says, f"memman scan --fix --store {name}", hint)
-
-
-def _interrupted(data: str) -> Iterator[Finding]:
-    try:
-        Tombstones.load(data)
-    except DamagedFile as error:
-        yield warn(str(error))
 
 
 def _last_backup(context: Context, made: list[Manifest]) -> Iterator[Finding]:
