@@ -2,7 +2,6 @@
 
 import os
 import stat
-import sys
 from collections.abc import Mapping
 
 from memman.config.keys import KEYS, Key
@@ -37,22 +36,17 @@ def known(name: str) -> Key:
     return key
 
 
-# Faults that this process has told of.
-_told: set[str] = set()
-
-
 class Settings:
-    """The values in force; `faults` says what the env file does wrong, `grave` what no default can make good."""
+    """The values in force; `faults` says what the env file does wrong."""
 
-    def __init__(self, said: dict[str, str], faults: tuple[str, ...] = (), grave: str = "") -> None:
-        self.said, self.faults, self.grave = said, faults, grave
+    def __init__(self, said: dict[str, str], faults: tuple[str, ...] = ()) -> None:
+        self.said, self.faults = said, faults
 
     @classmethod
     def load(cls, data: str, store: str = "", values: Mapping[str, str | None] | None = None) -> "Settings":
-        """Read the env file, and warn of values that are not acceptable: what their keys say then holds instead.
+        """Read the env file; with a store what that has of its own, or would with some `values`, holds before it.
 
-        With a store what that has of its own holds before it, or would with some `values` set for it.
-        Raises BadConfig when others can read it, or where nobody can tell who may be sent what.
+        Raises BadConfig where a value is wrong, and where others can read the file.
         """
         settings = cls._sound(env_path(data))
         return settings.with_own(cls._sound(env_path(data, store)).replaced(values or {}).said) if store else settings
@@ -60,17 +54,13 @@ class Settings:
     @classmethod
     def _sound(cls, path: str) -> "Settings":
         settings = cls._read(path)
-        if settings.grave:
-            raise BadConfig(settings.grave)
-        for fault in settings.faults:
-            if fault not in _told:
-                _told.add(fault)
-                sys.stderr.write(f"memman: {fault}\n")
+        if settings.faults:
+            raise BadConfig(f"{settings.faults[0]} (in {path})")
         return settings
 
     @classmethod
     def read(cls, data: str) -> "Settings":
-        """Read the env file to show it: what is not acceptable is left out and named in `faults`."""
+        """Read the env file to show it: what is wrong is left out and named in `faults`."""
         return cls._read(env_path(data))
 
     @classmethod
@@ -81,12 +71,8 @@ class Settings:
             return cls({})
         said = {name: value for name, value in _pairs(read_file(path)) if name in KEYS and value}
         wrong = {name: fault for name, value in said.items() if (fault := _fault(KEYS[name], value))}
-        good = {name: KEYS[name].amiss if name in wrong else value for name, value in said.items()}
-        told = {name: f"{fault}; {KEYS[name].instead} is used until it is corrected" for name, fault in wrong.items()}
-        told |= {name: fault for name, fault in wrong.items() if KEYS[name].directs}
-        exposed = _exposure(path, info)
-        grave = exposed or next((fault for name, fault in wrong.items() if KEYS[name].directs), "")
-        return cls({k: v for k, v in good.items() if v}, tuple(filter(None, (exposed, *told.values()))), grave)
+        good = {name: value for name, value in said.items() if name not in wrong}
+        return cls(good, tuple(filter(None, (_exposure(path, info), *wrong.values()))))
 
     def __getitem__(self, name: str) -> str:
         return self.said.get(name) or KEYS[name].default

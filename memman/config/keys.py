@@ -25,26 +25,13 @@ def _anything(value: str) -> str:  # noqa: ARG001 - every check has one shape
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One setting; `check` says what is wrong with a value, `amiss` is what holds where the env file's is wrong."""
+    """One setting; `check` says what is wrong with a value."""
 
     name: str
     help: str
     check: Callable[[str], str] = _anything
     default: str = ""
     secret: bool = False
-    amiss: str = ""
-
-    @property
-    def instead(self) -> str:
-        """Name what holds in place of a wrong value."""
-        return self.amiss or self.default or "the default"
-
-    @property
-    def directs(self) -> bool:
-        """Whether it says where text is sent, or with whose key: then nothing can stand in for a wrong value."""
-        return self.name.endswith(
-            ("_PROVIDER", "_ENDPOINT", "_API_KEY", "_COMMAND", "_DSN", "_HTTPS_PROXY", "_CERT_FILE")
-        )
 
     @property
     def own(self) -> bool:
@@ -58,7 +45,9 @@ class Key:
 
     def outward(self, value: str) -> bool:
         """Whether setting it to `value` says where text is sent, or with whose key."""
-        return self.directs and value != BUILTIN
+        return value != BUILTIN and self.name.endswith(
+            ("_PROVIDER", "_ENDPOINT", "_API_KEY", "_COMMAND", "_DSN", "_HTTPS_PROXY", "_CERT_FILE")
+        )
 
 
 def _one_of(*words: str) -> Callable[[str], str]:
@@ -182,7 +171,6 @@ KEYS: dict[str, Key] = {
             "MEMMAN_LLM_FALLBACK",
             "builtin: the judge decides if the model fails, is over budget or rejects the account. Unset: notes wait.",
             _one_of(BUILTIN),
-            amiss=BUILTIN,
         ),
         Key(
             "MEMMAN_EMBED_PROVIDER",
@@ -223,7 +211,6 @@ KEYS: dict[str, Key] = {
             "turns (what the model finds worth keeping) or ask (corrections and agents' own notes, after you approve "
             "them with `memman review`). Unset: turns with a key, else corrections.",
             _one_of("off", "corrections", "turns", "ask"),
-            amiss="off",
         ),
         Key(
             "MEMMAN_NOTED",
@@ -231,21 +218,18 @@ KEYS: dict[str, Key] = {
             "something lasting: on, off, or auto (if a person is present: not in CI, nor from an SDK).",
             _one_of("auto", "on", "off"),
             default="auto",
-            amiss="off",
         ),
         Key(
             "MEMMAN_PAGES",
             "Whether the model summarises pages of topics (`memman wiki`) in idle drains: on or off.",
             _one_of("on", "off"),
             default="off",
-            amiss="off",
         ),
         Key(
             "MEMMAN_LESSONS",
             "Whether drains note which commands failed in a session and what fixed them: on or off.",
             _one_of("on", "off"),
             default="off",
-            amiss="off",
         ),
         Key(
             "MEMMAN_IGNORE",

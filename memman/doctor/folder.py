@@ -101,8 +101,9 @@ def _settings(context: Context) -> Iterator[Finding]:
     for fault in context.settings.faults:
         # What has no key is that others can read the file, which was said.
         if key := KEYS.get(fault.split(maxsplit=1)[0].rstrip(":")):
-            value = ("set", key.name, key.amiss) if key.amiss else ("unset", key.name)
-            yield fail(fault, shell("memman", "config", *value))
+            yield fail(
+                fault, shell("memman", "config", "unset", key.name), "or correct the value: drains wait for that"
+            )
     for fault in misread(context.data, os.getcwd()):
         yield fail(f"{fault}, so nothing is remembered here", hint="write it as docs/secrets.md says, or remove it")
     for name in unknown(context.data):
