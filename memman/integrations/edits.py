@@ -1,4 +1,4 @@
-"""Reads JSON5 with where everything stands, and edits it in place: all else keeps its bytes.
+"""Reads JSON with comments and where everything stands, and edits it in place: all else keeps its bytes.
 
 What is added looks like its surroundings. A path is a tuple of keys and indexes; of a key that stands twice the last
 counts, as every reader has it.
@@ -11,16 +11,8 @@ from functools import lru_cache
 from typing import Any
 
 _DEEPEST = 200
-# Of what JSON5 calls white space, what other readers of settings take for it too.
 _GAP = re.compile(r"(?:[ \t\r\n\u00a0\ufeff]+|//[^\n\r]*|/\*.*?\*/)*", re.DOTALL)
-_STRING = re.compile(r'"(?:[^"\\\n\r]|\\.)*"|\'(?:[^\'\\\n\r]|\\.)*\'', re.DOTALL)
-_WORD = re.compile(r"[\w$+.\-]+")
-_DIGITS = 1000  # of a number; Python refuses to read some thousands
-_NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|NaN)")
-_HEX = re.compile(r"([+-]?)0[xX]([0-9a-fA-F]+)")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|.))", re.DOTALL)
-_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0", "\n": "", "\r\n": "", "\r": ""}
-_LITERALS = {"true": True, "false": False, "null": None}
+_JSON = json.JSONDecoder(strict=False)
 _CLOSING = {"{": "}", "[": "]"}
 
 
@@ -96,7 +88,7 @@ class _Reader:
         if char in _CLOSING:
             items = self.items(char, depth)
             return Node(start, self.at, items=items, kind=char)
-        value = self.string() if char in {'"', "'"} else self.literal()
+        value = self.plain()
         return Node(start, self.at, value)
 
     def items(self, opening: str, depth: int) -> tuple[Item, ...]:
@@ -116,48 +108,22 @@ class _Reader:
         return tuple(found)
 
     def key(self) -> str:
-        word = self.string() if self.next() in {'"', "'"} else self.word()
+        if self.next() != '"':
+            raise self.wrong("a key in double quotes is missing")
+        word: str = self.plain()
         if self.next() != ":":
             raise self.wrong("a colon is missing")
         self.at += 1
         return word
 
-    def string(self) -> str:
-        found = _STRING.match(self.text, self.at)
-        if not found:
-            raise self.wrong("unterminated string")
-        self.at = found.end()
-        return _unescaped(found[0][1:-1])
-
-    def word(self) -> str:
-        found = _WORD.match(self.text, self.at)
-        if not found:
-            raise self.wrong("unexpected end" if self.at == len(self.text) else f"unexpected {self.text[self.at]!a}")
-        self.at = found.end()
-        return found[0]
-
-    def literal(self) -> Any:
-        start, word = self.at, self.word()
-        if word in _LITERALS:
-            return _LITERALS[word]
-        if number := _HEX.fullmatch(word):
-            return int(number[1] + number[2], 16)
-        if _NUMBER.fullmatch(word) and len(word) <= _DIGITS:
-            return float(word) if re.search("[.eEIN]", word) else int(word)
-        self.at = start
-        raise self.wrong(f"unexpected {word[:20]!a}")
-
-
-def _unescaped(inside: str) -> str:
-    if "\\" not in inside:
-        return inside
-    text = _ESCAPE.sub(_character, inside)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _character(found: re.Match[str]) -> str:
-    code = found[1] or found[2]
-    return chr(int(code, 16)) if code else _ESCAPED.get(found[3], found[3])
+    def plain(self) -> Any:
+        """Read a string, a number, true, false or null."""
+        try:
+            value, self.at = _JSON.raw_decode(self.text, self.at)
+        except (ValueError, RecursionError):
+            found = f"unexpected {self.text[self.at]!a}" if self.at < len(self.text) else "unexpected end"
+            raise self.wrong(found) from None
+        return value
 
 
 Path = tuple[str | int, ...]

@@ -62,7 +62,7 @@ def prompts(data: bytes) -> None:
     assert len(own(text)) <= LONGEST
 
 
-def json5(data: bytes) -> None:
+def commented_json(data: bytes) -> None:
     """Read settings or refuse them; what is put into them is found there."""
     text = data.decode("utf-8", "replace")
     with contextlib.suppress(CannotEdit):
@@ -141,7 +141,19 @@ def settings(data: bytes) -> None:
 
 HARNESSES: dict[str, Callable[[bytes], None]] = {
     harness.__name__: harness
-    for harness in (query, moments, prompts, json5, config_toml, reply, payload, grammar, secrets, shown, settings)
+    for harness in (
+        query,
+        moments,
+        prompts,
+        commented_json,
+        config_toml,
+        reply,
+        payload,
+        grammar,
+        secrets,
+        shown,
+        settings,
+    )
 }
 # What each begins with.
 SEEDS = (

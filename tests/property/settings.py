@@ -46,7 +46,7 @@ def quick_folder() -> tempfile.TemporaryDirectory:
 
 
 def generated(seed: int, *, strict: bool = False) -> str | None:
-    """Return a settings file as text, None for no file. `strict` leaves out what only JSON5 allows."""
+    """Return a settings file as text, None for no file. `strict` leaves out comments and trailing commas."""
     chance = random.Random(seed)
     if seed < len(_SPECIAL):
         return _SPECIAL[seed]
@@ -83,7 +83,7 @@ def _value(chance: random.Random, depth: int) -> object:
 
 
 class Style:
-    """How one file is written: indent, line ends, comments, commas, quotes, byte order mark, the last line's end."""
+    """How one file is written: indent, line ends, comments, commas, byte order mark, the last line's end."""
 
     def __init__(self, chance: random.Random, *, strict: bool) -> None:
         self.chance = chance
@@ -108,9 +108,6 @@ class Style:
             return self.items([f"{self.key(key)}:{self.gap()}", item] for key, item in value.items())(indent, "{}")
         if isinstance(value, list):
             return self.items(["", item] for item in value)(indent, "[]")
-        if isinstance(value, str) and self.loose and self.chance.random() < 0.3:
-            inside = json.dumps(value, ensure_ascii=False)[1:-1].replace("'", "\\'").replace('\\"', '"')
-            return f"'{inside}'"
         return json.dumps(value, ensure_ascii=self.chance.random() < 0.3)
 
     def items(self, pairs):
@@ -134,9 +131,8 @@ class Style:
         return written
 
     def key(self, key: str) -> str:
-        """Write a key, bare where that is allowed."""
-        bare = self.loose and key.isascii() and key.isidentifier() and self.chance.random() < 0.4
-        return key if bare else json.dumps(key, ensure_ascii=False)
+        """Write a key."""
+        return json.dumps(key, ensure_ascii=False)
 
     def gap(self) -> str:
         """Write the blank behind a colon or a comma."""

@@ -502,7 +502,7 @@ def test_conversation_access_is_the_users_to_grant(box, home):
     """OpenClaw's plugin gets access to conversations only where asked for; what else the file says stays."""
     config = home / ".openclaw/openclaw.json"
     config.parent.mkdir()
-    text = "{\n  // gateway\n  plugins: { allow: ['other'], },\n}\n"
+    text = '{\n  // gateway\n  "plugins": { "allow": ["other"], },\n}\n'
     config.write_text(text)
     assert "--allow-conversation-access" in install(box, "--target", "openclaw")
     assert "allowConversationAccess" not in config.read_text()

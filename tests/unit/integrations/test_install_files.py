@@ -204,7 +204,7 @@ def test_a_plan_changes_nothing(box, tmp_path):
     assert not box.data.exists()
 
 
-def test_unreadable_text_is_no_json5(box):
+def test_unreadable_text_is_refused(box):
     """A launcher path that is not UTF-8 cannot stand in a settings file, and is refused."""
     file = CLAUDE.files(Wiring("/nowhere/\udcff"))[0]
     with pytest.raises((BadConfig, CannotEdit), match="not UTF-8"):
