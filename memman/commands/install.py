@@ -1,10 +1,9 @@
 """`memman install` and `uninstall`: wire the agents, the launcher and the scheduler, or undo that; memories stay."""
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 
 import click
@@ -15,16 +14,15 @@ from memman.commands.place import chosen as current
 from memman.commands.place import standing
 from memman.commands.printing import complain, printed, text
 from memman.commands.verb import json_option, verb
-from memman.config.command import command
+from memman.config.command import launcher_path
 from memman.config.env import NETWORK, Settings, change_all, shell_only
 from memman.config.keys import KEYS
-from memman.config.launcher import forget_others, in_cache, kept_path, launcher_path, lay, stay
+from memman.config.launcher import forget_others, in_cache, kept_path, lay, link, remove, stay
 from memman.config.places import data_dir, make_private, refuse_shared
 from memman.config.providers import AGENTS, LLMS
 from memman.config.stores import names
 from memman.hot.prime import knows
 from memman.integrations import codex, openclaw
-from memman.integrations import reach as reaching
 from memman.integrations.clients import ALL, TARGETS, chosen, nanoclaw_root
 from memman.integrations.installer import (
     InstallRecord,
@@ -39,8 +37,6 @@ from memman.integrations.installer import (
     undo,
     wire,
 )
-from memman.integrations.reach import Reach, reach
-from memman.integrations.reach import lay as lay_command
 from memman.integrations.target import File, Target, Wiring
 from memman.llm.agent.clients import CLIENTS, here, sentence
 from memman.llm.agent.process import find
@@ -121,20 +117,15 @@ def install(
     if asks and not access and openclaw.TARGET in targets and not openclaw.granted():
         access = click.confirm("Allow OpenClaw's plugin to see conversations? Without that, memman does nothing there")
     sandbox = _sandboxed(data, wished=sandbox, dry_run=dry_run, asks=asks and codex.TARGET in targets)
-    reached = reach(data)
-    wiring = Wiring(data, access, checkout, sandbox, reached.command, not no_mcp)
+    wiring = Wiring(data, access, checkout, sandbox, not no_mcp)
     if model:
         _say_model(work, model)
     planned = work.plan(targets, wiring, settings)
-    if reached.link:
-        work.say(f"command: link {reached.link} to the launcher, so that agents' shells find it")
-    if reached.says:
-        work.say(f"command: {reached.says}")
     if dry_run:
         return work.end("dry run: nothing was changed")
     _agree(work, settings, shell)
     with locked(data):
-        work.do(planned, wiring, settings, reached)
+        work.do(planned, wiring, settings)
     return work.end(*_history())
 
 
@@ -224,13 +215,12 @@ class Work:
             self.say("no agent was found on this machine; `memman install --target NAME` sets one up anyway")
         return planned
 
-    def do(self, planned: list[tuple[Target, File]], wiring: Wiring, settings: dict[str, str], reached: Reach) -> None:
+    def do(self, planned: list[tuple[Target, File]], wiring: Wiring, settings: dict[str, str]) -> None:
         """Do what was planned."""
         make_private(self.data)
         lay(self.data)
         forget_others(self.data)
-        with self.trying():
-            lay_command(self.data, reached)
+        link(self.data)
         with self.trying():
             if settings:
                 gone = outdated(Settings.load(self.data), settings)
@@ -400,7 +390,7 @@ def uninstall(names: tuple[str, ...] = (), checkout: str = "", *, dry_run: bool 
     """
     data, whole = data_dir(), not names or ALL in names
     picked = [target for name, target in TARGETS.items() if whole or name in names]
-    wiring = Wiring(data, checkout=checkout, command=command(data))
+    wiring = Wiring(data, checkout=checkout)
     work = Work(data, as_json=as_json)
     if dry_run:
         _plan_undo(work, picked, wiring, whole=whole)
@@ -419,9 +409,6 @@ def uninstall(names: tuple[str, ...] = (), checkout: str = "", *, dry_run: bool 
 def take_out(work: Work, picked: list[Target], wiring: Wiring, *, whole: bool) -> None:
     """Undo the agents, of the `whole` the scheduler and the launcher too."""
     with locked(work.data):
-        if whole:
-            _say_link(work)
-            reaching.take(work.data)
         manifest, names = InstallRecord(work.data), {target.name for target in picked}
         for entry in entries(manifest, picked, wiring):
             with work.trying():
@@ -431,7 +418,7 @@ def take_out(work: Work, picked: list[Target], wiring: Wiring, *, whole: bool) -
             with work.trying():
                 work.tell(control.uninstall(work.data))
         if whole and not InstallRecord(work.data).entries:
-            _remove_launcher(work.data)
+            remove(work.data)
 
 
 def _plan_undo(work: Work, picked: list[Target], wiring: Wiring, *, whole: bool) -> None:
@@ -442,23 +429,8 @@ def _plan_undo(work: Work, picked: list[Target], wiring: Wiring, *, whole: bool)
     if whole and os.path.exists(launcher_path(work.data)):
         kept = f" and {kept_path(work.data)}" * os.path.isdir(kept_path(work.data))
         work.say(f"remove the scheduler's units and {launcher_path(work.data)}{kept}")
-    if whole:
-        _say_link(work)
-
-
-def _say_link(work: Work) -> None:
-    if reaching.laid(work.data):
-        work.say(f"remove {reaching.link_path()}")
 
 
 def _say_undo(work: Work, step: Undo) -> None:
     if step.verb:
         work.say(f"{step.verb} {step.path}" + (f" ({step.said})" if step.said else ""))
-
-
-def _remove_launcher(data: str) -> None:
-    path = launcher_path(data)
-    with suppress(OSError):
-        os.unlink(path)
-        os.rmdir(os.path.dirname(path))
-    shutil.rmtree(kept_path(data), ignore_errors=True)

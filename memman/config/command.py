@@ -1,21 +1,20 @@
-"""How agents, and the hints in messages, call memman: by its name where a shell finds it. Safe on the hot path."""
+"""How agents, and the hints in messages, call memman. Safe on the hot path."""
 
 import os
 import sys
 
-from memman.config.places import read_file
-
 NAME = "memman"
 
 
-def command_path(data: str) -> str:
-    """Return the path of the file that says how agents call memman."""
-    return data + "/command"
+def launcher_path(data: str) -> str:
+    """Return the launcher's path."""
+    return data + "/bin/memman"
 
 
 def command(data: str) -> str:
-    """Return how agents call memman, as words for a shell."""
-    return read_file(command_path(data)).strip() or NAME
+    """Return how agents call memman, as words for a shell: the launcher, by its name where there is none."""
+    path = launcher_path(data)
+    return quoted(path) if os.path.exists(path) else NAME
 
 
 def quoted(path: str) -> str:

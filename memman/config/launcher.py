@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import NamedTuple, NoReturn
 
 import memman
+from memman.config.command import launcher_path
 from memman.config.places import FOLDER_MODE, ensure_safe_folder, make_folder, read_file, split_lines, write_file
 from memman.model.errors import CannotWrite
 
@@ -68,11 +69,6 @@ def _said(*args: str) -> list[str]:
 
 
 _MODE = 0o700
-
-
-def launcher_path(data: str) -> str:
-    """Return the launcher's path."""
-    return data + "/bin/memman"
 
 
 def program() -> str:
@@ -231,6 +227,30 @@ def stay(data: str) -> None:
     """
     if in_cache(sys.prefix):
         _go_on(_kept(data))
+
+
+def link(data: str) -> None:
+    """Have shells find a copy by memman's name, where nothing has it yet."""
+    if program().startswith(kept_path(data) + "/") and not os.path.lexists(_link()):
+        with suppress(OSError):
+            os.makedirs(os.path.dirname(_link()), exist_ok=True)
+            os.symlink(launcher_path(data), _link())
+
+
+def remove(data: str) -> None:
+    """Remove the launcher, what leads to it, and the copies."""
+    path = launcher_path(data)
+    with suppress(OSError):
+        if os.readlink(_link()) == path:
+            os.unlink(_link())
+    with suppress(OSError):
+        os.unlink(path)
+        os.rmdir(os.path.dirname(path))
+    shutil.rmtree(kept_path(data), ignore_errors=True)
+
+
+def _link() -> str:
+    return os.path.expanduser("~/.local/bin/memman")
 
 
 def forget_others(data: str) -> None:

@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from subprocess import SubprocessError
 
 from memman import __version__
 from memman.config import launcher as launch
-from memman.config.command import NAME, command
+from memman.config.command import launcher_path
 from memman.config.launcher import NONE, quick
 from memman.config.places import read_file
 from memman.config.schedule import NOBODY, Schedule
@@ -14,7 +13,6 @@ from memman.doctor.finding import Context, Finding, fail, skipped, sound, warn
 from memman.integrations import claude_code, codex, openclaw
 from memman.integrations.clients import TARGETS, chosen
 from memman.integrations.installer import drift, installed, switched_off, unreadable
-from memman.integrations.reach import Shell, reach, run, shells
 from memman.integrations.target import Target
 from memman.scheduler.manager import ask
 
@@ -31,13 +29,12 @@ def agents(context: Context) -> Iterator[Finding]:
 
 
 def launcher(context: Context) -> Iterator[Finding]:
-    """Check that the launcher is unchanged and starts this version, and that agents' shells find it."""
-    data, path = context.data, launch.launcher_path(context.data)
+    """Check that the launcher is unchanged and starts this version."""
+    data, path = context.data, launcher_path(context.data)
     agents = _wired(context)
     if not os.path.exists(path) and Schedule.load(data).kind in {"", NOBODY} and not agents:
         return iter([skipped("nothing is installed that calls it")])
-    faults = [*_broken(data, path)] or (_unfound(data) if agents else ())
-    return sound(faults, f"{path} starts {_target(data)}")
+    return sound(_broken(data, path), f"{path} starts {_target(data)}")
 
 
 def _wired(context: Context) -> list[Target]:
@@ -98,23 +95,3 @@ def _target(data: str) -> str:
         return launch.target(data)
     except ValueError:  # a quote that does not end
         return ""
-
-
-def _unfound(data: str) -> Iterator[Finding]:
-    """Find shells in which what agents are told to call is not this memman."""
-    called = command(data)
-    for one in shells():
-        said = _said(one, f"{called} --version")
-        if said != _THIS:
-            yield warn(f"{one.name}, as agents start it, answers `{called} --version` with {said[:80]!a}", _INSTALL)
-            return
-    if called == NAME and reach(data).command != NAME:
-        yield warn(f"the `{called}` that agents find does not use {data}", _INSTALL)
-
-
-def _said(one: Shell, line: str) -> str:
-    try:
-        done = run(one, line)
-    except (OSError, ValueError, SubprocessError) as error:
-        return str(error)
-    return (done.stdout.strip() or done.stderr.strip()).rpartition("\n")[2]

@@ -2,10 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable
 
 from memman.config.command import NAME as MEMMAN
-from memman.config.command import quoted
 from memman.integrations import edits, parts, sources
 from memman.integrations.parts import Server
 from memman.integrations.target import File, Target, Wiring, look, under
@@ -46,16 +44,16 @@ def _plain(path: str, key: str) -> dict[str, object]:
 
 def permissions(wiring: Wiring) -> list[str]:
     """Return the grants of the agent's verbs: by its name, as it is told to call it, and as tools of our MCP server."""
-    calls = [f"Bash({called} {verb}:*)" for called in dict.fromkeys((MEMMAN, wiring.command)) for verb in AGENT_VERBS]
+    calls = [f"Bash({called} {verb}:*)" for called in (MEMMAN, wiring.command) for verb in AGENT_VERBS]
     return calls + [_TOOL + tool for tool in _TOOLS if wiring.mcp]
 
 
-def _called(permission: str) -> str:
-    """Return how a grant of ours calls memman, '' for other permissions."""
-    if permission.startswith(_TOOL) and permission.removeprefix(_TOOL) in _TOOLS:
-        return _TOOL
+def _granted(permission: str) -> bool:
+    """Whether a permission is a grant of ours, however it calls memman."""
     found = _GRANT.fullmatch(permission)
-    return found[1] if found and os.path.basename(found[1].strip("'")) == MEMMAN else ""
+    if found is None:
+        return permission.startswith(_TOOL) and permission.removeprefix(_TOOL) in _TOOLS
+    return os.path.basename(found[1].strip("'")) == MEMMAN
 
 
 def _files(wiring: Wiring) -> list[File]:
@@ -83,28 +81,22 @@ def _put(text: str, block: parts.Block, granted: list[str]) -> str:
     for number, permission in reversed(list(enumerate(edits.listed(text, _ALLOW)))):
         if loose(permission):
             text = edits.remove(text, (*_ALLOW, number))
-    text = _revoke(text, None, lambda called: called != MEMMAN, granted)
+    text = _revoke(text, None, granted)
     for permission in granted:
         if permission not in edits.listed(text, _ALLOW):
             text = edits.append(text, _ALLOW, permission)
     return text
 
 
-def take(text: str, original: str | None, launcher: str = "") -> str:
-    """Take our hooks and permissions out, but not those in `original`; with a `launcher` only what calls it."""
-    text = parts.take_hooks(text, original, launcher)
-    others = parts.commands(edits.at(text, ("hooks",)))
-    own = {quoted(launcher)} if launcher else set()
-    kept = edits.listed(original, _ALLOW)
-    shared = () if others else (MEMMAN, _TOOL)
-    return _revoke(text, original, lambda called: called in own or called in shared or not own, kept)
+def take(text: str, original: str | None) -> str:
+    """Take our hooks and permissions out, but not those in `original`."""
+    return _revoke(parts.take_hooks(text, original), original, edits.listed(original, _ALLOW))
 
 
-def _revoke(text: str, original: str | None, meant: Callable[[str], bool], kept: list[str]) -> str:
-    """Take out the grants whose way to call memman is `meant`, except those to be `kept`."""
+def _revoke(text: str, original: str | None, kept: list[str]) -> str:
+    """Take out our grants, except those to be `kept`."""
     for number, permission in reversed(list(enumerate(edits.listed(text, _ALLOW)))):
-        called = _called(permission)
-        if called and meant(called) and permission not in kept:
+        if _granted(permission) and permission not in kept:
             text = parts.prune(edits.remove(text, (*_ALLOW, number)), _ALLOW, original)
     return text
 

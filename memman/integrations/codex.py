@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from memman.config.launcher import launcher_path
 from memman.integrations import parts, sources
 from memman.integrations.edits import CannotEdit
 from memman.integrations.parts import Server
@@ -35,12 +34,6 @@ def sandboxed(data: str) -> bool:
         return data in parts.roots(text_of(_toml()) or "")
     except CannotEdit:
         return False
-
-
-def take(text: str, launcher: str) -> str:
-    """Take our MCP server out of config.toml; with a `launcher` only one that starts it, and its folder."""
-    text = parts.unserve(text, launcher)
-    return parts.forbid(text, launcher.removesuffix(launcher_path(""))) if launcher else text
 
 
 def _files(wiring: Wiring) -> list[File]:

@@ -6,14 +6,12 @@ since; from any other only our part is taken out.
 
 import json
 import os
-import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
 
 from memman import __version__
-from memman.config.command import command as recorded
-from memman.config.launcher import launcher_path
+from memman.config.command import launcher_path
 from memman.config.launcher import target as launched
 from memman.config.places import make_folder, read_file, write_file
 from memman.integrations import claude_code, codex, edits, openclaw, parts, sources
@@ -37,16 +35,14 @@ TRIES = 5  # times a file is read again because another program wrote it meanwhi
 _DIGITS = 12  # of a fingerprint, in the name of a backup
 # Folders that have our name.
 _OWN = ("memman", "add-memman", *sources.COMMANDS)
-# Form -> what takes our part out: (the text, that before us, None where it is not known, the launcher) -> the rest
-_TAKES: dict[str, Callable[[str, str | None, str], str]] = {
+# Form -> what takes our part out: (the text, that before us, None where it is not known) -> the rest
+_TAKES: dict[str, Callable[[str, str | None], str]] = {
     claude_code.FORM: claude_code.take,
-    parts.HOOKS: lambda text, original, launcher: parts.take_hooks(
-        parts.take_server(text, original, launcher), original, launcher
-    ),
+    parts.HOOKS: lambda text, original: parts.take_hooks(parts.take_server(text, original), original),
     parts.SERVERS: parts.take_server,
-    parts.TOML: lambda text, _, launcher: codex.take(text, launcher),
-    openclaw.FORM: lambda text, original, _: openclaw.take(text, original),
-    parts.RULES: lambda text, *_: parts.take_rules(text),
+    parts.TOML: lambda text, _: parts.forbid(parts.unserve(text)),
+    openclaw.FORM: openclaw.take,
+    parts.RULES: lambda text, _: parts.take_rules(text),
 }
 # What reads a form that is not JSON.
 _READERS: dict[str, Callable[[str], object]] = {parts.TOML: parts.read_toml, parts.RULES: str}
@@ -64,8 +60,6 @@ _SWITCHES: dict[str, tuple[tuple[tuple[str, ...], object, str], ...]] = {
     "codex": ((("features", "hooks"), False, ""), (("features", "codex_hooks"), False, "")),
     "openclaw": ((("plugins", "enabled"), False, ""), (("plugins", "entries", "memman", "enabled"), False, "")),
 }
-# How a text names a launcher.
-_LAUNCHER = re.compile(rf"(/[^\"'`\\\n]*?{re.escape(launcher_path(''))})\b")
 
 
 def manifest_path(data: str) -> str:
@@ -211,7 +205,7 @@ def _base(
     text = decoded(before) or ""
     if entry is None and launcher_path(manifest.data) not in text:
         return before, before
-    return encoded(_take(file.form, text, manifest.text(entry), launcher_path(manifest.data))), before
+    return encoded(_take(file.form, text, manifest.text(entry))), before
 
 
 def _record(manifest: InstallRecord, target: Target, step: Step) -> None:
@@ -261,12 +255,11 @@ def entries(manifest: InstallRecord, targets: list[Target], wiring: Wiring) -> l
     """Return what there is to undo for `targets`, the last made first; what the manifest lost is looked for."""
     names = {target.name for target in targets}
     known = [entry for entry in manifest.entries.values() if names & set(entry.targets)]
-    files = [(target, file) for target in targets for file in _files(target, wiring)]
-    alone = not any(_named(_text(file.path) or "") - {wiring.launcher} for _, file in files)
     lost = [
         Entry(file.path, file.form, [target.name])
-        for target, file in files
-        if file.path not in manifest.entries and _is_ours(file, wiring, alone=alone)
+        for target in targets
+        for file in _lost(target, wiring)
+        if file.path not in manifest.entries
     ]
     return known[::-1] + lost[::-1]
 
@@ -276,31 +269,19 @@ def plan_undo(manifest: InstallRecord, entry: Entry) -> Undo:
     before = content(entry.path)
     recorded = manifest.entries.get(entry.path)
     sound, original = manifest.original(recorded) if recorded else (False, None)
-    original = _without_gone(entry.form, original)
     if before is None or (sound and entry.known(digest(before))):
         return Undo(entry.path, before, None if before is None else original)
     if entry.form == LAID:
-        if _named(decoded(before) or "") - {launcher_path(manifest.data)}:
-            return Undo(entry.path, before, before, said="it works for another memman now")
         said = "it was changed since it was installed; that version is kept among the backups" if recorded else ""
         return Undo(entry.path, before, original, saved=before, said=said)
     try:
         first = (decoded(original) or "") if sound else None
-        left = encoded(_take(entry.form, decoded(before) or "", first, launcher_path(manifest.data)))
+        left = encoded(_take(entry.form, decoded(before) or "", first))
     except CannotEdit as error:
         why = "the file was not changed, remove memman's entries by hand"
         raise BadConfig(f"{entry.path}: {error}; {why}") from error
     kept = f"; the original is in {entry.backup}" if entry.backup else ""
     return Undo(entry.path, before, left, said=f"changed since: only memman's entries are removed{kept}")
-
-
-def _without_gone(form: str, held: bytes | None) -> bytes | None:
-    """Return the original without the work of another memman whose launcher is gone by now."""
-    try:
-        text = decoded(held) or ""
-        return held if all(map(os.path.exists, _named(text))) else encoded(_take(form, text, None))
-    except CannotEdit:
-        return held
 
 
 def undo(manifest: InstallRecord, entry: Entry, names: set[str]) -> Undo:
@@ -358,34 +339,30 @@ def _text(path: str) -> str | None:
         return None
 
 
-def _is_ours(file: File, wiring: Wiring, *, alone: bool) -> bool:
-    """Whether a file is our work: it names our launcher, or where no other memman is about could be of any."""
-    text = _text(file.path)
-    if text is None:
-        return False
-    named = wiring.launcher in text
+def _lost(target: Target, wiring: Wiring) -> list[File]:
+    """Return the files with our part in them, of an agent one of whose files names our launcher."""
+    texts = [(file, text) for file in _files(target, wiring) if (text := _text(file.path)) is not None]
+    found = [file for file, text in texts if _is_ours(file, text, wiring.launcher)]
+    return found if any(wiring.launcher in text for _, text in texts) else []
+
+
+def _is_ours(file: File, text: str, launcher: str) -> bool:
     try:
         if file.form == LAID:
-            return named or (alone and text == file.put(None))
-        unnamed = openclaw.entered(text) if file.form == openclaw.FORM else file.form == parts.RULES
-        return (named or (alone and unnamed)) and _take(file.form, text, None, wiring.launcher) != text
+            return launcher in text or text == file.put(None)
+        return _take(file.form, text, None) != text
     except CannotEdit:
         return False
 
 
-def _named(text: str) -> set[str]:
-    """Return every launcher that a text names."""
-    return {*_LAUNCHER.findall(text)}
-
-
-def _take(form: str, text: str, original: str | None, launcher: str = "") -> str | None:
+def _take(form: str, text: str, original: str | None) -> str | None:
     """Return a text without our part, None where nothing else is left; `original` is None where not known.
 
-    With a `launcher` only hooks that call it are ours. Raises CannotEdit.
+    Raises CannotEdit.
     """
     if form == LAID or form not in _TAKES:
         return None
-    left = _TAKES[form](text, original, launcher)
+    left = _TAKES[form](text, original)
     return None if not original and left != text and _bare(form, left) else left
 
 
@@ -398,7 +375,7 @@ def _bare(form: str, text: str) -> bool:
 
 def wiring(data: str) -> Wiring:
     """Return what the files of a target depend on, for a look at what is there."""
-    return Wiring(data, command=recorded(data), sandbox=codex.sandboxed(data))
+    return Wiring(data, sandbox=codex.sandboxed(data))
 
 
 def expected(target: Target, data: str) -> list[File]:

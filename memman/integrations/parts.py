@@ -46,27 +46,16 @@ _RULES_BLOCK = re.compile(
 )
 
 
-def _program(command: object) -> str:
-    """Return the memman that a hook's command is a plain call of, wherever that is; '' for other commands."""
+def ours(command: object) -> bool:
+    """Whether a hook's command is a plain call of a memman, wherever that is."""
     try:
         words = shlex.split(command.removesuffix(_BEHIND)) if isinstance(command, str) else []
     except ValueError:
-        return ""
+        return False
     words = [word for word in words if word not in _ADDED]
     if words[1:2] != ["hook"] or os.path.basename(words[0]) != "memman" or any(map(_SHELL.intersection, words[2:])):
-        return ""
-    return words[0] if any(word.partition("=")[0] == "--host" for word in words[2:]) else ""
-
-
-def ours(command: object, launcher: str = "") -> bool:
-    """Whether a hook's command is a plain call of `launcher`, or where none is named of any memman."""
-    called = _program(command)
-    return bool(called) and (not launcher or os.path.realpath(called) == os.path.realpath(launcher))
-
-
-def commands(hooks: object) -> list[str]:
-    """Return the commands, among the hooks of a parsed settings file, that are plain calls of some memman."""
-    return [handler["command"] for *_, handler in _handlers(hooks, ours)]
+        return False
+    return any(word.partition("=")[0] == "--host" for word in words[2:])
 
 
 def put_hooks(text: str | None, block: Block) -> str:
@@ -81,10 +70,10 @@ def put_hooks(text: str | None, block: Block) -> str:
     return text
 
 
-def take_hooks(text: str, original: str | None, launcher: str = "") -> str:
-    """Take out our entries, with a `launcher` those that call it, and what they leave empty unless it was so before."""
-    while place := next(_handlers(edits.at(text, (_HOOKS,)), lambda command: ours(command, launcher)), None):
-        name, group, index, _ = place
+def take_hooks(text: str, original: str | None) -> str:
+    """Take out our entries, and what they leave empty unless it was so before."""
+    while place := next(_handlers(edits.at(text, (_HOOKS,))), None):
+        name, group, index = place
         path = (_HOOKS, name, group, _HOOKS, index)
         text = edits.remove(text, path)
         if edits.at(text, path[:-1]) == []:
@@ -102,18 +91,19 @@ def prune(text: str, path: tuple[str | int, ...], original: str | None) -> str:
 def groups(hooks: object) -> Block:
     """Return the groups with entries of ours among the hooks of a parsed settings file."""
     found: dict[str, dict[int, Any]] = {}
-    for name, group, _, _ in _handlers(hooks, ours):
+    for name, group, _ in _handlers(hooks):
         found.setdefault(name, {})[group] = hooks[name][group]  # type: ignore[index]
     return {name: list(held.values()) for name, held in found.items()}
 
 
-def _handlers(hooks: object, meant: Callable[[object], object]) -> Iterator[tuple[str, int, int, dict[str, Any]]]:
+def _handlers(hooks: object) -> Iterator[tuple[str, int, int]]:
+    """Yield where our entries stand: the event, the number of the group, and that in it."""
     for name, held in hooks.items() if isinstance(hooks, dict) else ():
         for number, group in enumerate(held if isinstance(held, list) else ()):
             handlers = group.get(_HOOKS) if isinstance(group, dict) else None
             for index, handler in enumerate(handlers if isinstance(handlers, list) else ()):
-                if isinstance(handler, dict) and meant(handler.get("command")):
-                    yield name, number, index, handler
+                if isinstance(handler, dict) and ours(handler.get("command")):
+                    yield name, number, index
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +127,7 @@ class Server:
         held = edits.at(text, path)
         if held is None:
             return edits.ensure(edits.remove(text, path), path, {**command, **self.says})
-        if not _starts(held):
+        if not _called(held):
             raise _taken(".".join(path))
         started = {**command, **{key: value for key, value in self.says.items() if key == "type"}}
         for key, value in started.items():
@@ -150,19 +140,13 @@ class Server:
         return unserve(text) if self.path().endswith(".toml") else take_server(text, None)
 
 
-def take_server(text: str, original: str | None, launcher: str = "") -> str:
-    """Take our server out of a text of JSON, with a `launcher` only one that starts it. Raises CannotEdit."""
+def take_server(text: str, original: str | None) -> str:
+    """Take our server out of a text of JSON. Raises CannotEdit."""
     for keys in _PLACES:
         path = (*keys, NAME)
-        while _starts(edits.at(text, path), launcher):
+        while _called(edits.at(text, path)):
             text = prune(edits.remove(text, path), keys, original)
     return text
-
-
-def _starts(entry: object, launcher: str = "") -> bool:
-    """Whether an entry starts `launcher` as an MCP server, or where none is named any memman."""
-    found = _called(entry)
-    return bool(found) and (not launcher or os.path.realpath(found) == os.path.realpath(launcher))
 
 
 def read_toml(text: str) -> dict[str, Any]:
@@ -198,12 +182,9 @@ def serve(text: str, launcher: str) -> str:
     return _added(bare, f"{_SERVERS}.{NAME}", {"command": launcher, "args": [*WORDS]})
 
 
-def unserve(text: str, launcher: str = "") -> str:
-    """Take our server out, with a `launcher` only where it starts that. Raises CannotEdit where more would go."""
-    found = _called(_under(read_toml(text), _SERVERS).get(NAME))
-    if not found or (launcher and os.path.realpath(found) != os.path.realpath(launcher)):
-        return text
-    return _without_server(text)
+def unserve(text: str) -> str:
+    """Take our server out. Raises CannotEdit where more would go."""
+    return _without_server(text) if _called(_under(read_toml(text), _SERVERS).get(NAME)) else text
 
 
 def roots(text: str) -> list[Any]:
@@ -221,9 +202,9 @@ def allow(text: str, root: str) -> str:
     return _added(text, _SANDBOX, {_ROOTS: [root]})
 
 
-def forbid(text: str, root: str) -> str:
-    """Take `root` out where the table is ours. Raises CannotEdit where somebody has added to it."""
-    if roots(text) != [root] or not _SANDBOX_TABLE.search(text):
+def forbid(text: str) -> str:
+    """Take our table of folders out. Raises CannotEdit where somebody has added to it."""
+    if len(roots(text)) != 1 or not _SANDBOX_TABLE.search(text):
         return text
     return _cut(text, _SANDBOX_TABLE, _less(read_toml(text), _SANDBOX, _ROOTS))
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memman.config.command import NAME
-from memman.config.launcher import launcher_path
+from memman.config.command import launcher_path, quoted
 from memman.integrations import edits, parts
 from memman.integrations.edits import CannotEdit
 from memman.integrations.parts import SERVERS, Server
@@ -25,8 +24,6 @@ class Wiring:
     checkout: str = ""
     # Whether commands in Codex's sandbox may write to the data folder.
     sandbox: bool = False
-    # How agents call memman, as words for a shell.
-    command: str = NAME
     # Whether agents that speak MCP are told of `memman mcp`.
     mcp: bool = True
 
@@ -34,6 +31,11 @@ class Wiring:
     def launcher(self) -> str:
         """Return the path that hooks call."""
         return launcher_path(self.data)
+
+    @property
+    def command(self) -> str:
+        """Return how agents call memman, as words for a shell."""
+        return quoted(self.launcher)
 
 
 @dataclass(frozen=True, slots=True)

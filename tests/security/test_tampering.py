@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memman.config.launcher import launcher_path
+from memman.config.command import launcher_path
 from memman.doctor import examine
 from memman.doctor.finding import Context
 from memman.integrations.installer import InstallRecord

@@ -449,9 +449,6 @@ FAULTS = {
     "launcher no program": Fault("launcher", lambda m: (m.box.data / "bin/memman").chmod(0o600), "executable"),
     "launcher looks elsewhere": Fault("launcher", elsewhere, "was changed"),
     "launcher to nowhere": Fault("launcher", nowhere, "/nowhere"),
-    "command of nobody": Fault(
-        "launcher", lambda m: (m.box.data / "command").write_text("/nowhere/memman\n"), "/nowhere"
-    ),
     "agent not wired": Fault(
         "agents",
         lambda m: m.run("memman uninstall --target gemini && mkdir -p .gemini"),

@@ -1,6 +1,5 @@
-"""Two memmans in one home: each installs over the other's hooks and says so, and takes only its own away."""
+"""Two memmans in one home: the last installed has the agents, and who never installed takes nothing away."""
 
-import json
 import os
 
 import pytest
@@ -46,35 +45,13 @@ def tree(home):
 
 
 def test_the_last_installed_has_the_hooks(home, run):
-    """B replaces A's hooks; A's uninstall leaves what calls B; B's leaves no memman's, and what was there first."""
-    run("A", "install", *WIRED)
-    run("B", "install", *WIRED)
+    """B replaces A's hooks; its uninstall brings back the bytes that it found."""
+    run("A", "install", *WIRED[:-2])
+    before = tree(home)
+    run("B", "install", *WIRED[:-2])
     assert not [path for path, held in tree(home).items() if b"/A/bin/memman" in (held or b"")]
-    run("A", "uninstall")
-    calling = [path for path, held in tree(home).items() if b"/B/bin/memman" in (held or b"")]
-    assert {".claude/settings.json", ".codex/hooks.json", ".config/opencode/plugins/memman.js"} <= {*calling}
     run("B", "uninstall")
-    after = tree(home)
-    assert json.loads(after[".claude/settings.json"]) == json.loads(ORIGINAL)
-    assert not [path for path, held in after.items() if b"bin/memman" in (held or b"")]
-
-
-def test_of_mixed_hooks_only_its_own_go(home, run):
-    """Where a person keeps hooks of both, an uninstall takes its own, and the last the permissions."""
-    path = home / ".claude/settings.json"
-    run("A", "install", "--target", "claude-code")
-    of_a = json.loads(path.read_text())["hooks"]["Stop"][1]
-    run("B", "install", "--target", "claude-code")
-    held = json.loads(path.read_text())
-    held["hooks"]["Stop"].append(of_a)
-    path.write_text(json.dumps(held))
-    assert "only memman's entries are removed" in run("A", "uninstall")
-    left = path.read_text()
-    assert "/A/bin/memman" not in left
-    assert left.count("/B/bin/memman hook") == 7
-    assert "Bash(memman recall:*)" in left
-    run("B", "uninstall")
-    assert json.loads(path.read_text()) == json.loads(ORIGINAL)
+    assert tree(home) == before
 
 
 def test_who_never_installed_takes_nothing_away(home, run):
