@@ -341,22 +341,24 @@ def has_namespaces() -> None:
 
 
 def loses_namespaces() -> None:
-    """See that drains run without the sandbox when namespaces are gone after a boot, and nothing spins or gives up."""
+    """See that when namespaces are gone after a boot nothing spins, doctor tells what mends it, and that does."""
     erin = User("erin")
     until("the first tick has passed", lambda: erin.starts() > 0)
     before = erin.starts()
-    took = erin.remembers("india")
+    erin.memman("remember", "The heron keeps its eggs in box hotel.")
     time.sleep(5)
     starts = erin.starts() - before
-    say(f"namespaces gone, a note was stored after {took:.2f} s, {starts} starts in 5 s")
+    say(f"namespaces gone, {starts} starts in 5 s")
     assert starts <= 3
     assert {erin.shown(unit, "ActiveState") for unit in (PATH, TIMER)} == {"active"}
     assert "its sandbox is no longer available" in erin.memman("scheduler", "status")
     assert erin.try_(PROGRAM, "doctor").returncode == 1
+    erin.memman("scheduler", "install")
+    erin.remembers("india")
 
 
 def finds_them_again() -> None:
-    """See that the sandbox is back with the namespaces."""
+    """See that drains run on where the namespaces are back."""
     erin = User("erin")
     erin.remembers("juliett")
     until("the drain has ended", lambda: erin.shown(SERVICE, "ActiveState") == "inactive")
@@ -480,14 +482,13 @@ def files_are_gone() -> None:
 
 
 def enables_lingering() -> None:
-    """See that lingering that install enabled is said, and that it stays is said at the end."""
+    """See that lingering that install enabled is said, once."""
     run("systemctl", "start", "user@0.service")
     root = User("root")
     Path("/var/lib/systemd/linger/root").unlink(missing_ok=True)
     said = root.memman("scheduler", "install")
     assert "lingering was enabled" in said, said
     assert "lingering was enabled" not in root.memman("scheduler", "install")
-    assert "stays enabled: `loginctl disable-linger root`" in root.memman("scheduler", "uninstall")
 
 
 if __name__ == "__main__":

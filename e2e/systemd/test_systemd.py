@@ -63,7 +63,7 @@ def test_odd_folders_and_a_missing_program(bin: Path) -> None:  # noqa: A002 - t
 
 
 def test_it_runs_without_namespaces(bin: Path) -> None:  # noqa: A002 - the same
-    """Where no user namespaces can be made, drains still run, also where they could be when memman was installed."""
+    """Where no user namespaces can be made drains still run; where that is so after a boot, once installed anew."""
     boots(bin, "bare:needs_no_namespaces", "has_namespaces", "bare:loses_namespaces", "finds_them_again")
 
 

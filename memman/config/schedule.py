@@ -34,17 +34,14 @@ def heartbeat_path(data: str) -> str:
 
 
 class Schedule:
-    """What the schedule file says: `kind` is '' where writes start drains; `lingering`, whether install set that."""
+    """What the schedule file says: `kind` is '' where writes start drains."""
 
-    __slots__ = ("interval", "kind", "lingering", "stopped")
+    __slots__ = ("interval", "kind", "stopped")
 
-    def __init__(
-        self, kind: str = "", interval: int = INTERVAL, *, stopped: bool = False, lingering: bool = False
-    ) -> None:
+    def __init__(self, kind: str = "", interval: int = INTERVAL, *, stopped: bool = False) -> None:
         self.kind = kind
         self.interval = interval
         self.stopped = stopped
-        self.lingering = lingering
 
     @property
     def timed(self) -> bool:
@@ -59,14 +56,12 @@ class Schedule:
             kind if (kind := said.get("kind")) in STARTERS else "",
             _interval(said.get("interval", "")),
             stopped=said.get("state") == "stopped",
-            lingering=said.get("lingering") == "ours",
         )
 
     def save(self, data: str) -> None:
         """Write the file. Raises CannotWrite."""
         state = "stopped" if self.stopped else "started"
-        ours = "lingering=ours\n" if self.lingering else ""
-        write_file(schedule_path(data), f"kind={self.kind}\ninterval={self.interval}\nstate={state}\n{ours}")
+        write_file(schedule_path(data), f"kind={self.kind}\ninterval={self.interval}\nstate={state}\n")
 
 
 def _interval(said: str) -> int:

@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from memman.config.command import launcher_path
 from memman.config.drain_by_write import SERVE_LOCK, launch, lock_path
-from memman.config.launcher import launcher_path, lay
+from memman.config.launcher import lay
 from memman.config.lockfile import held
 from memman.config.schedule import NOBODY, SERVE, WRITE, Schedule, heartbeat_path, overdue, refuse_stopped, ring
 from memman.locks import alone
@@ -115,7 +116,7 @@ def uninstall(data: str) -> list[str]:
         lines += [_left_alone(manager, owner)] if owner else manager.uninstall(data)
     if os.path.isdir(data) and Schedule.load(data).kind != NOBODY:
         with changing(data) as schedule:
-            schedule.kind, schedule.lingering = NOBODY, False
+            schedule.kind = NOBODY
             schedule.save(data)
     return lines
 

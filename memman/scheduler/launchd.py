@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import Any
 from xml.parsers.expat import ExpatError
 
-from memman.config.launcher import launcher_path, moved
+from memman.config.command import launcher_path
+from memman.config.launcher import moved
 from memman.config.schedule import Schedule, bell_path
 from memman.model.errors import NoScheduler
 from memman.scheduler.manager import Answer, ask, filled, held, lay, obeyed, shipped, take
@@ -69,7 +70,7 @@ def uninstall(data: str) -> list[str]:
         _launchctl("bootout", _service())
         _launchctl("enable", _service())
     take(f"{folder()}/{_FILE}")
-    return [f"removed the launchd agent from {folder()}" if here else "unloaded the launchd agent, whose file was gone"]
+    return [f"removed the launchd agent from {folder()}"]
 
 
 def start() -> None:

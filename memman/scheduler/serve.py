@@ -1,12 +1,10 @@
 """The loop in the foreground, for containers, also as process 1: drains when the bell rings and at an interval."""
 
 import os
-import select
 import signal
 import sys
 import time
 from contextlib import suppress
-from typing import Self
 
 from memman.config.drain_by_write import SERVE_LOCK
 from memman.config.launcher import program
@@ -16,33 +14,40 @@ from memman.locks import alone
 from memman.model.errors import MemmanError
 from memman.scheduler.control import changing
 
-POLL = 0.1  # seconds between two looks at the bell
+POLL = 0.1  # seconds between two looks
 REST = 1.0  # seconds after which a bell that cannot be silenced is heard again
 # Seconds after it was asked to stop at which a drain is told so, told to give up what is in flight, and killed.
 PRESSURE = ((0.0, signal.SIGTERM), (0.8, signal.SIGTERM), (1.5, signal.SIGKILL))
 _DRAIN = ("scheduler", "drain", "--wait", "--deadline", "240")
-_HEARD = (signal.SIGTERM, signal.SIGINT)
 _BUSY = "another `memman scheduler serve` is already running for this data folder"
 
 
 def serve(data: str, interval: int | None = None) -> None:
     """Start drains until SIGTERM or SIGINT, also in a data folder made anew. Raises Busy and UnsafePlace."""
     ensure_safe_folder(data)
-    with _Wakeup() as wakeup:
-        while not wakeup.asked:
-            with alone(data, SERVE_LOCK, _BUSY, patience=1):  # longer than a look at its health takes
-                with changing(data) as schedule:
-                    schedule.interval = interval or schedule.interval
-                    schedule.kind = schedule.kind if schedule.timed else SERVE
-                    schedule.save(data)
-                Loop(data, wakeup).run()
+    asked = heard()
+    while not asked:
+        with alone(data, SERVE_LOCK, _BUSY, patience=1):  # longer than a look at its health takes
+            with changing(data) as schedule:
+                schedule.interval = interval or schedule.interval
+                schedule.kind = schedule.kind if schedule.timed else SERVE
+                schedule.save(data)
+            Loop(data, asked).run()
+
+
+def heard() -> list[int]:
+    """Return a list that comes to hold each signal that asks this process to stop."""
+    asked: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: asked.append(number))
+    return asked
 
 
 class Loop:
     """Looks at the bell, the clock and the children until it is asked to stop, or its lock is not there any more."""
 
-    def __init__(self, data: str, wakeup: "_Wakeup") -> None:
-        self.data, self.wakeup = data, wakeup
+    def __init__(self, data: str, asked: list[int]) -> None:
+        self.data, self.asked = data, asked
         self.command = (program(), *_DRAIN)
         self.child = 0
         self.due = self.deaf = 0.0
@@ -53,9 +58,9 @@ class Loop:
     def run(self) -> None:
         """Serve until the end, then end the drain that runs."""
         try:
-            while not self.wakeup.asked and _lock(self.data) == self.lock:
+            while not self.asked and _lock(self.data) == self.lock:
                 self._look()
-                self.wakeup.wait(POLL)
+                time.sleep(POLL)
                 self._reap()
         finally:
             self._end()
@@ -105,47 +110,14 @@ class Loop:
     def _end(self) -> None:
         began = time.monotonic()
         for after, number in PRESSURE:
-            while self.child and self.wakeup.asked < 2 and time.monotonic() < began + after:  # noqa: PLR2004 - twice
-                self.wakeup.wait(max(0.0, began + after - time.monotonic()))
+            while self.child and not self.asked[1:] and time.monotonic() < began + after:
+                time.sleep(POLL)
                 self._reap()
             if self.child:
-                os.kill(self.child, signal.SIGKILL if self.wakeup.asked > 1 else number)
+                os.kill(self.child, signal.SIGKILL if self.asked[1:] else number)
         while self.child:
-            self.wakeup.wait(POLL)
+            time.sleep(POLL)
             self._reap()
-
-
-class _Wakeup:
-    """Waits that end at once when a signal comes, and how often we were asked to stop."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def __enter__(self) -> Self:
-        self.ours, theirs = os.pipe()
-        for end in (self.ours, theirs):
-            os.set_blocking(end, False)
-        signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
-        for number in _HEARD:
-            signal.signal(number, self._ask)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number in (*_HEARD, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
-        theirs = signal.set_wakeup_fd(-1)
-        for end in (self.ours, theirs):
-            os.close(end)
-
-    def wait(self, seconds: float) -> None:
-        """Wait so long, or until a signal comes."""
-        select.select([self.ours], [], [], seconds)
-        with suppress(BlockingIOError):
-            os.read(self.ours, 4096)
-
-    def _ask(self, *_: object) -> None:
-        self.asked += 1
 
 
 def _lock(data: str) -> tuple[int, int] | None:

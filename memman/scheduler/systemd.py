@@ -8,27 +8,23 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from memman.config.launcher import launcher_path, moved
+from memman.config.command import launcher_path
+from memman.config.launcher import moved
 from memman.config.schedule import Schedule, bell_path
 from memman.model.errors import NoScheduler, UsageError
 from memman.scheduler.manager import Answer, ask, filled, held, lay, obeyed, shipped, take
 
 KIND = "systemd"
 SERVICE = "memman-drain.service"
-# What drains instead where the sandbox cannot be made any more: the same service without it.
-BARE = "memman-drain-bare.service"
 STARTERS = ("memman-drain.timer", "memman-drain.path")
 SANDBOX = f"{SERVICE}.d/sandbox.conf"
-_PLAIN = (SERVICE, BARE, *STARTERS)
+_PLAIN = (SERVICE, *STARTERS)
 _FILES = (*_PLAIN, SANDBOX)
 # Where `enable` links the starters; the links outlive files that somebody removed.
 _LINKS = ("timers.target.wants/memman-drain.timer", "paths.target.wants/memman-drain.path")
 _SHOWN = ("LoadState", "ActiveState", "UnitFileState", "Result", "ExecMainStatus")
 # Exit codes of systemd's own, where it could not make a sandbox.
 _NO_SANDBOX = {"217", "226"}
-_FALLBACK = {SERVICE: f"OnFailure={BARE}\n"}
-# Systems older than systemd 251 do not say how the other failed: the drain is tried once more then.
-_CONDITION = {BARE: """ExecCondition=:/bin/sh -c 'case "${MONITOR_EXIT_STATUS:-217}" in 2??) ;; *) exit 1; esac'\n"""}
 _CALLED = re.compile(r'^ExecStart=:/bin/sh "(.*/bin/memman)" ', re.MULTILINE)
 _LINGER = "/var/lib/systemd/linger/"
 
@@ -42,20 +38,7 @@ def available() -> bool:
 
 
 def folder() -> str:
-    """Return the folder of this user's own units: where they are, or else where the manager looks for them.
-
-    That has to be below the home folder: another home's manager is not ours. What the shell's
-    XDG_CONFIG_HOME says, the manager may never have heard of.
-    """
-    if os.path.lexists(f"{_usual()}/{SERVICE}"):
-        return _usual()
-    home = os.path.expanduser("~/")
-    looked = _systemctl("show", "--property=UnitPath", "--value").out.split()
-    own = (path.removesuffix(".control") for path in looked if path.endswith("/systemd/user.control"))
-    return next((path for path in own if path.startswith(home)), _usual())
-
-
-def _usual() -> str:
+    """Return the folder of this user's own units: what the shell's XDG_CONFIG_HOME says, the manager may not know."""
     return os.path.expanduser("~/.config/systemd/user")
 
 
@@ -69,13 +52,8 @@ def rendered(data: str) -> dict[str, str]:
         "@INTERVAL@": str(Schedule.load(data).interval),
         "@ENVIRONMENT@\n": f"Environment={quoted('MEMMAN_DATA_DIR=' + data)}\n" if moved(data) else "",
     }
-    return {name: filled(_template(name), values) for name in (_FILES if sandboxes() else _PLAIN)}
-
-
-def _template(name: str) -> str:
-    text = shipped(f"systemd/{SERVICE if name == BARE else name}").decode()
-    own = {"@FALLBACK@\n": _FALLBACK.get(name, ""), "@CONDITION@\n": _CONDITION.get(name, "")}
-    return filled(text, own)
+    names = _FILES if sandboxes() else _PLAIN
+    return {name: filled(shipped(f"systemd/{name}").decode(), values) for name in names}
 
 
 def _written(data: str) -> list[str]:
@@ -110,17 +88,17 @@ def install(data: str) -> list[str]:
     lines = [f"systemd starts a drain after each new note and every {schedule.interval} s (units in {place})"]
     if SANDBOX not in texts:
         lines.append("user namespaces are not available: drains run without the file-system sandbox")
-    return lines + _lingering(data)
+    return lines + _lingering()
 
 
-def _lingering(data: str) -> list[str]:
+def _lingering() -> list[str]:
+    """Let this user's units run while nobody is logged in, and say what came of it."""
     if lingers():
         return []
-    if not linger():
+    with suppress(NoScheduler):
+        ask("loginctl", "--no-ask-password", "enable-linger", _user())
+    if not lingers():
         return [f"drains stop when you log out: ask an administrator to run `loginctl enable-linger {_user()}`"]
-    schedule = Schedule.load(data)
-    schedule.lingering = True
-    schedule.save(data)
     return [
         f"drains keep running after logout: lingering was enabled (`loginctl disable-linger {_user()}` undoes that)"
     ]
@@ -128,34 +106,21 @@ def _lingering(data: str) -> list[str]:
 
 def uninstall(data: str) -> list[str]:
     """Stop and remove the units; stop them also where their files are gone already."""
-    schedule, place, silent = Schedule.load(data), _usual(), False
-    try:
-        place = folder()
-    except NoScheduler:
-        silent = True
+    place, silent = folder(), []
     here = [name for name in _FILES if os.path.lexists(f"{place}/{name}")]
-    if not here and schedule.kind != KIND:
+    if not here and Schedule.load(data).kind != KIND:
         return []
-    orders = (("disable", "--now", *STARTERS), ("stop", *STARTERS, SERVICE, BARE))
-    silent = silent or not _told(*orders)
-    _take(place, [*here, *_LINKS])
-    silent = silent or not _told(("daemon-reload",), ("reset-failed", SERVICE, BARE, *STARTERS))
-    lines = [f"removed the systemd units from {place}" if here else "unloaded the systemd units, whose files were gone"]
-    if silent:
-        lines.append("systemd does not answer: it may keep running them until it is restarted")
-    if schedule.lingering and lingers():
-        lines.append(f"lingering stays enabled: `loginctl disable-linger {_user()}` undoes that")
-    return lines
-
-
-def _told(*orders: tuple[str, ...]) -> bool:
-    """Give orders whose failure is no matter; whether the manager answers."""
     try:
-        for order in orders:
-            _systemctl(*order)
+        _systemctl("disable", "--now", *STARTERS)
+        _systemctl("stop", *STARTERS, SERVICE)
     except NoScheduler:
-        return False
-    return True
+        silent = ["systemd does not answer: it may keep running them until it is restarted"]
+    _take(place, [*here, *_LINKS])
+    if not silent:
+        with suppress(NoScheduler):
+            _systemctl("daemon-reload")
+            _systemctl("reset-failed", SERVICE, *STARTERS)
+    return [f"removed the systemd units from {place}", *silent]
 
 
 def start() -> None:
@@ -167,7 +132,7 @@ def start() -> None:
 def stop() -> None:
     """Disable the timer and the path unit, and ask a running drain to end."""
     _order("disable", "--now", *STARTERS)
-    _order("stop", "--no-block", SERVICE, BARE)
+    _order("stop", "--no-block", SERVICE)
 
 
 def trigger() -> None:
@@ -189,13 +154,6 @@ def properties(*names: str) -> dict[str, dict[str, str]]:
     parts = shown.out.strip().split("\n\n")
     blocks = [dict(line.split("=", 1) for line in part.splitlines() if "=" in line) for part in parts]
     return {block["Id"]: block for block in blocks if "Id" in block}
-
-
-def linger() -> bool:
-    """Let this user's units run while nobody is logged in; whether they may."""
-    with suppress(NoScheduler):
-        ask("loginctl", "--no-ask-password", "enable-linger", _user())
-    return lingers()
 
 
 def lingers() -> bool:
@@ -239,7 +197,7 @@ def _state(shown: dict[str, str]) -> str:
     words = [shown.get("ActiveState", ""), shown.get("UnitFileState", "").replace("static", "")]
     ails = shown.get("Result", "success").replace("success", "")
     if ails and shown.get("ExecMainStatus") in _NO_SANDBOX:
-        ails = "its sandbox is no longer available: drains run without it"
+        ails = "its sandbox is no longer available: run `memman scheduler install`"
     return ", ".join(filter(None, (*words, ails)))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from memman.config.launcher import launcher_path
+from memman.config.command import launcher_path
 from memman.config.schedule import Schedule, bell_path
 from memman.scheduler import launchd
 
@@ -83,7 +83,7 @@ def test_an_agent_whose_file_is_gone_is_unloaded(box, launchctl, plist):
     box.memman("scheduler", "install")
     plist.unlink()
     launchctl.calls()
-    assert "whose file was gone" in box.memman("scheduler", "uninstall").stdout
+    assert "removed the launchd agent" in box.memman("scheduler", "uninstall").stdout
     assert launchctl.calls() == [f"bootout {SERVICE}", f"enable {SERVICE}"]
     assert box.memman("scheduler", "uninstall").stdout == "no scheduler was installed\n"
 

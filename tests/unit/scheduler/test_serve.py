@@ -18,10 +18,9 @@ from tests.support.providers import NEVER, ScriptedProvider
 OTHER = """
 import sys
 from memman.scheduler import serve
-with serve._Wakeup() as wakeup:
-    loop = serve.Loop(sys.argv[1], wakeup)
-    loop.command = tuple(sys.argv[2:])
-    loop.run()
+loop = serve.Loop(sys.argv[1], serve.heard())
+loop.command = tuple(sys.argv[2:])
+loop.run()
 """
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from memman.config.launcher import launcher_path
+from memman.config.command import launcher_path
 from memman.config.schedule import Schedule, bell_path
 from memman.drain.report import Report
 from memman.model.errors import (
@@ -44,7 +44,7 @@ esac
 FAILED = WELL.replace("ActiveState=inactive", "ActiveState=failed").replace("Result=success", "Result=exit-code", 1)
 # What passes by itself: the next drain comes anyway.
 PASSING = (NoServer, ProviderUnavailable, BadReply, BudgetSpent, SchedulerStopped, Busy)
-USUAL = {"memman-drain.service", "memman-drain-bare.service", "memman-drain.timer", "memman-drain.path"}
+USUAL = {"memman-drain.service", "memman-drain.timer", "memman-drain.path"}
 # A manager that never answers; the shell's own wait is what is cut short.
 HANGS = "exec sleep 60"
 
@@ -110,10 +110,6 @@ def test_the_units_say_what_the_design_needs(box):
     assert (timer["OnUnitInactiveSec"], timer["AccuracySec"]) == ("60s", "1s")
     assert {"OnActiveSec", "OnBootSec"} <= set(timer)
     assert (path["PathExists"], path["TriggerLimitIntervalSec"]) == (bell_path(data), "0")
-    bare = read(texts[systemd.BARE])
-    assert service["OnFailure"] == systemd.BARE
-    assert (bare.pop("ExecCondition")[:15], "OnFailure" in bare) == (":/bin/sh -c 'ca", False)
-    assert bare == {name: value for name, value in service.items() if name != "OnFailure"}
     assert sandbox["BindPaths"] == f'"-{data}"'
     assert service["Environment"] == f'"MEMMAN_DATA_DIR={data}"'
 
@@ -203,8 +199,7 @@ def test_stop_saves_the_state_before_any_unit_hears_of_it(box, manager, standin)
     manager.calls()
     assert box.memman("scheduler", "stop").returncode == 0
     units = "memman-drain.timer memman-drain.path"
-    services = "memman-drain.service memman-drain-bare.service"
-    assert manager.calls() == [f"--user disable --now {units}", f"--user stop --no-block {services}"]
+    assert manager.calls() == [f"--user disable --now {units}", "--user stop --no-block memman-drain.service"]
     assert box.memman("scheduler", "start").returncode == 0
     assert manager.calls() == [f"--user enable {units}", f"--user restart {units}"]
     standin("systemctl", "echo no bus >&2; exit 1")
@@ -301,19 +296,6 @@ def test_a_machine_without_systemd_gets_lines_and_no_traceback(box, standin, ver
         assert Schedule.load(str(box.data)).kind == "write"
 
 
-@pytest.mark.parametrize(
-    ("status", "drains"),
-    [("217", True), ("226", True), (None, True), ("1", False), ("70", False), ("KILL", False)],
-)
-@pytest.mark.usefixtures("box", "manager")
-def test_the_bare_service_drains_only_where_the_sandbox_failed(status, drains):
-    """Whatever else the drain failed of is not tried again at once."""
-    bare = read(systemd.rendered(os.path.expanduser("~/.memman"))[systemd.BARE])
-    environ = {} if status is None else {"MONITOR_EXIT_STATUS": status}
-    done = subprocess.run(shlex.split(bare["ExecCondition"].removeprefix(":")), env=environ, check=False)
-    assert (done.returncode == 0) == drains
-
-
 @pytest.mark.usefixtures("manager")
 @pytest.mark.parametrize("bell", ["absent", "file", "empty", "full"])
 def test_the_units_silence_any_bell_or_take_their_time(box, bell):
@@ -370,7 +352,7 @@ def test_units_whose_files_are_gone_are_unloaded(box, manager):
     link.parent.mkdir(parents=True)
     link.symlink_to("/nonexistent")
     manager.calls()
-    assert "whose files were gone" in box.memman("scheduler", "uninstall").stdout
+    assert "removed the systemd units" in box.memman("scheduler", "uninstall").stdout
     calls = manager.calls()
     assert any(call.startswith("--user stop memman-drain.timer") for call in calls)
     assert any(call.startswith("--user reset-failed") for call in calls)
@@ -431,18 +413,12 @@ def test_an_install_that_fails_leaves_no_files(box, standin):
     assert placed(box) == USUAL | {systemd.SANDBOX}
 
 
-@pytest.mark.parametrize("home", ["below", "another"])
-def test_units_go_where_the_manager_looks(box, standin, home):
-    """Its own folder below the home folder, whatever the shell's XDG_CONFIG_HOME says; never another's home."""
-    looked = box.data.parent / "conf" if home == "below" else "/home/somebody/.config"
-    for name in ("loginctl", "systemd-run"):
-        standin(name)
-    path = f"{looked}/systemd/user.control /run/systemd/user.control {looked}/systemd/user"
-    standin("systemctl", f'case "$*" in *UnitPath*) echo "{path}" ;; esac')
+@pytest.mark.usefixtures("manager")
+def test_units_go_where_the_manager_looks(box):
+    """Whatever the shell's XDG_CONFIG_HOME says, which the manager may never have heard of."""
     box.environ["XDG_CONFIG_HOME"] = str(box.data.parent / "elsewhere")
     assert box.memman("scheduler", "install").returncode == 0
-    placed_in = looked if home == "below" else box.data.parent / ".config"
-    assert (placed_in / "systemd/user/memman-drain.path").exists()
+    assert placed(box) == USUAL | {systemd.SANDBOX}
     assert not (box.data.parent / "elsewhere").exists()
 
 
