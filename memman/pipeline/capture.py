@@ -8,9 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from memman.embed.base import Vectors
 from memman.judge.judge import Judge
 from memman.llm.builtin.extract import described
 from memman.llm.builtin.split import asks
@@ -116,7 +113,8 @@ async def watch(tools: Tools, note: Note) -> tuple[Fact, ...]:
 async def _ended(tools: Tools, note: Note, heard: Heard, judged: Mapping[str, Any]) -> tuple[Fact, ...]:
     """Return what the user said that surely ends a memory."""
     statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
-    ended = await endings(tools, note, [one for one in statements if one.text and not heard.doubts(one.text)])
+    mine = [one for one in statements if one.text and not heard.doubts(one.text)]
+    ended = await endings(tools, note, mine, surely=True)
     return distinct(_whole(tools, heard, ended))
 
 
@@ -147,7 +145,7 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     statements = [one for one in statements if one.text]
     answers = [
         told_by_agent(one) if heard.doubts(one.text) else one
-        for one in _whole(tools, heard, await about(tools, note, statements))
+        for one in _whole(tools, heard, await endings(tools, note, statements))
     ]
     # What is probably pasted is nobody's word; it is kept where the message looks typed, or where it is about a memory.
     # People type short messages, in one paragraph, without an indented line.
@@ -181,97 +179,49 @@ def _facts(data: Mapping[str, Any]) -> tuple[Fact, ...]:
     return distinct(one if speaker == "user" else told_by_agent(one) for one, speaker in found if not asks(one.text))
 
 
-# Cosines (docs/adr/0036) from which on a statement is about a memory that was shown, and of its kind: a preference or a
-# decision too; and about one that was not, for an agent may have looked that up by itself.
-NEAR, KIN, CLOSE = 0.5, 0.65, 0.8
-# An order may be the task of this turn: it is kept where it seems to end what a memory says, or worth keeping at all.
-ENDS, WORTH = 0.15, 0.6
-# A task is worth less than this, whatever it seems to end.
-LEAST = 0.05
-# Where the agent notes what it is told, only what ends a memory so probably, and is worth this, is kept beside that.
-ENDED = 0.5
-# Shown memories that the judge compares a statement with: those that speak of most nearly the same.
+# An order may be the task of this turn: it is kept where it so probably ends a memory that was shown and is worth this,
+# or so surely ends another, for an agent may have looked that up by itself. Where the agent notes what it is told, only
+# what surely ends a memory, and is worth as much, is kept beside that.
+ENDS, LEAST, ENDED = 0.15, 0.05, 0.5
+# Memories, shown and others, that the judge compares a statement with: those that speak of most nearly the same.
 ASKED = 2
 # Characters of a turn that is judged as one statement too: people turn a rule round in two or three sentences.
 WHOLE = 300
 
 # A memory's text and category.
-Shown = tuple[str, str]
+Known = tuple[str, str]
 
 
-async def about(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Return those of a user's `statements` that are about what is stored, a close one of the memory's category."""
-    if not statements:
-        return ()
+async def endings(tools: Tools, note: Note, statements: Sequence[Fact], *, surely: bool = False) -> tuple[Fact, ...]:
+    """Return those of a user's `statements` that the judge finds to end a memory, each of that one's category."""
     rows = tools.reader.rows(tools.reader.located(note.shown))
     shown = {memory: (row.text, row.category) for memory, row in rows.items()}
-    texts = [*(one.text for one in statements), *(text for text, _ in shown.values())]
+    texts = [one.text for one in statements]
     vectors = (await tools.local.embed(texts)).vectors
-    said, known = vectors[: len(statements)], vectors[len(statements) :]
-    closest: dict[str, list[Shown]] = {}
-    if shown:
-        # Read together, beside the event loop; what is asked below is remembered.
-        await asyncio.to_thread(tools.judge.about, [one.text for one in statements])
-        closest = {one.text: _closest(tools, tools.judge, one.text, shown) for one in statements}
-        pairs = [(text, said) for said, memories in closest.items() for text, _ in memories]
-        await asyncio.to_thread(tools.judge.relations, pairs)
-    kept = []
-    for one, vector, near in zip(statements, said, said @ known.T, strict=True):
-        found = _about(tools, one, near, [*shown.values()]) or _about(tools, one, *_stored(tools, note, one, vector))
-        kept.append(found or (_ending(tools.judge, one, closest[one.text]) if shown else None))
-    mine = [one for one in kept if one]
-    whole = replace(statements[0], text=" ".join(one.text for one in statements))
-    if mine or len(statements) == 1 or not shown or len(whole.text) > WHOLE:
-        return tuple(mine)
-    ending = _ending(tools.judge, whole, _closest(tools, tools.judge, whole.text, shown))
-    return (ending,) if ending else ()
-
-
-async def endings(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Return those `statements` that the judge finds to end a memory, shown or nearly about the same."""
-    judge = tools.judge
-    if not statements:
-        return ()
-    rows = tools.reader.rows(tools.reader.located(note.shown))
-    shown = {memory: (row.text, row.category) for memory, row in rows.items()}
-    vectors = (await tools.local.embed([one.text for one in statements])).vectors
-    kept = []
+    await asyncio.to_thread(tools.judge.about, texts)  # remembered, and cheaper together
+    kept = list[Fact]()
     for one, vector in zip(statements, vectors, strict=True):
-        near = _closest(tools, judge, one.text, shown) if shown else []
-        near += [(other.text, other.category) for other in find(tools, note, one, vector)[:ASKED]]
-        judged = judge.relations([(text, one.text) for text, _ in near])
-        ended = [category for (_, category), relation in zip(near, judged, strict=True) if relation.ends >= ENDED]
-        kept += [replace(one, category=ended[0])] if ended and judge.lines([one.text])[0][0] >= ENDED else []
+        others = [(other.text, other.category) for other in find(tools, note, one, vector)[:ASKED]]
+        kept += await asyncio.to_thread(_ending, tools.judge, one, _closest(tools, one.text, shown), others, surely)
+    if not (kept or surely) and shown and len(statements) > 1 and len(together := " ".join(texts)) <= WHOLE:
+        whole = replace(statements[0], text=together)
+        kept += await asyncio.to_thread(_ending, tools.judge, whole, _closest(tools, together, shown), (), surely)
     return tuple(kept)
 
 
-def _ending(judge: Judge, statement: Fact, memories: Sequence[Shown]) -> Fact | None:
-    """Return a statement, of the memory's category, where the judge finds that it may end one of `memories`."""
-    judged = judge.relations([(text, statement.text) for text, _ in memories])
-    ended = [category for (_, category), one in zip(memories, judged, strict=True) if one.ends >= ENDS]
-    worthy = ended and judge.lines([statement.text])[0][0] >= LEAST
-    return replace(statement, category=ended[0]) if worthy else None
-
-
-def _closest(tools: Tools, judge: Judge, text: str, shown: Mapping[int, Shown]) -> list[Shown]:
+def _closest(tools: Tools, text: str, shown: Mapping[int, Known]) -> list[Known]:
     """Return the shown memories that speak of most nearly the same as `text`."""
-    near = alike(tools.reader, judge, text, shown)
+    near = alike(tools.reader, tools.judge, text, shown)
     return [shown[memory] for memory in sorted(near, key=lambda memory: -near[memory])[:ASKED]]
 
 
-def _stored(tools: Tools, note: Note, statement: Fact, vector: Vectors) -> tuple[Vectors, list[tuple[str, str]]]:
-    """Return the cosines, texts and categories of the stored memories that say nearly the same."""
-    near = [one for one in find(tools, note, statement, vector) if one.similarity >= CLOSE]
-    return np.array([one.similarity for one in near]), [(one.text, one.category) for one in near]
-
-
-def _about(tools: Tools, statement: Fact, cosines: Vectors, memories: Sequence[tuple[str, str]]) -> Fact | None:
-    """Return a statement as it is kept, None where it is about none of these memories."""
-    n = int(np.argmax(cosines)) if len(cosines) else -1
-    if n < 0 or cosines[n] < NEAR:
-        return None
-    text, category = memories[n]
-    ((worth, _),) = tools.judge.lines([statement.text])
-    if worth < (WORTH if tools.judge.relation(text, statement.text).ends < ENDS else LEAST):
-        return None
-    return replace(statement, category=category) if cosines[n] >= KIN else statement
+def _ending(
+    judge: Judge, statement: Fact, shown: Sequence[Known], others: Sequence[Known], surely: bool
+) -> Sequence[Fact]:
+    """Return a statement, of the category of the memory that it ends, if it ends one."""
+    judged = judge.relations([(text, statement.text) for text, _ in (*shown, *others)])
+    least = [ENDED if surely else ENDS] * len(shown) + [ENDED] * len(others)
+    near = zip((*shown, *others), judged, least, strict=True)
+    ended = [category for (_, category), relation, enough in near if relation.ends >= enough]
+    worthy = ended and judge.lines([statement.text])[0][0] >= (ENDED if surely else LEAST)
+    return [replace(statement, category=ended[0])] if worthy else []
