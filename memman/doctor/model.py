@@ -35,7 +35,7 @@ _MAY_ASK = "it may ask you something"
 
 
 def model(context: Context) -> Iterator[Finding]:
-    """Check that each provider answers and accepts the key, and what the last drain met.
+    """Check that each provider answers and accepts the key, and show errors of the last drain.
 
     It also checks the files of judge and embedder, a budget without a price, and a proxy or certificates that only
     this shell knows.

@@ -23,7 +23,7 @@ _MEANWHILE = "remember and recall work meanwhile; drains try again"
 
 
 def sharing(context: Context) -> Iterator[Finding]:
-    """Check that each server can be reached, is the same one and lets us write, and what the last sync met."""
+    """Check that each server can be reached, is the same one and lets us write, and show errors of the last sync."""
     data = context.data
     ours = {name: name in connected(data) for name in context.stores}
     asked = (_asked(data, name) if has else _unaddressed(data, name) for name, has in ours.items())
