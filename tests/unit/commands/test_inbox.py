@@ -183,7 +183,7 @@ def test_what_does_not_wait_is_said_before_a_person_is_asked(noted):
     (other,) = box.store("SELECT uid FROM memory WHERE text = 'The wiki is in Notion.'")
     for args, answer in (
         ((other, "--text", "x"), "does not wait for review"),
-        ((uid, "--text", " "), "say with --text"),
+        ((uid, "--text", " "), "give the text that holds instead"),
     ):
         done = box.person("review", "edit", *args)
         assert (done.returncode, done.asked) == (2, "")
