@@ -1,18 +1,33 @@
 """A repository that is read with git: its newest commits, and its files as they were committed last."""
 
+import os
 import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from memman.config.git import git
 from memman.config.repository import Repository
 from memman.model.errors import UsageError
 from memman.model.vocabulary import RECORD
 
 # Seconds that git may take, bytes of a file that is read.
 _LIMIT, _LARGEST = 60, 262_144
+# Nothing that the repository's configuration names is started, and nothing is fetched.
+_SETTINGS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "log.showSignature=false",
+    "core.quotePath=false",
+    "log.showRoot=true",
+)
+_ENVIRONMENT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LC_ALL": "C",
+}
 _FIELDS = ("%H", "%ct", "%an <%ae>", "%s", "%b", "")
 # In a path: control characters, and what is no UTF-8.
 _UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffd]")
@@ -120,13 +135,14 @@ class Checkout:
         return found
 
     def _git(self, *args: str, fails: bool = False) -> str:
+        kept = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ} | _ENVIRONMENT
+        settings = [word for one in _SETTINGS for word in ("-c", one)]
+        command = ("git", "--no-pager", "-C", self.place.root, *settings, *args)
         try:
-            said = git(self.place.root, *args, patience=_LIMIT)
+            done = subprocess.run(command, env=kept, capture_output=True, timeout=_LIMIT, check=not fails)  # noqa: S603 - git
         except subprocess.CalledProcessError as error:
-            if fails:
-                return ""
             why = error.stderr.decode(errors="replace").strip().partition("\n")[0]
             raise UsageError(f"git could not read {self.place.root} ({why})") from error
         except (OSError, subprocess.SubprocessError) as error:
             raise UsageError(f"git could not be run in {self.place.root} ({error})") from error
-        return said.decode(errors="replace")
+        return done.stdout.decode(errors="replace")

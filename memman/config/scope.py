@@ -100,13 +100,20 @@ def here(data: str, repository: Repository | None, cwd: str, *, keep: bool = Fal
 
 
 def around(data: str, repository: Repository | None, cwd: str, *, keep: bool = False) -> list[Folder]:
-    """Return what is known of where `cwd` is; at home nothing."""
+    """Return what is known of where `cwd` is, and of the folders above one without a repository; at home nothing."""
     if repository:
         return [known(data, repository, keep=keep)]
     folder = os.path.realpath(cwd) if cwd else "/"
     if folder in ("/", os.path.realpath(os.path.expanduser("~"))):
         return []
-    return [known(data, Repository(folder), alone=True, keep=keep)]
+    found, text = [known(data, Repository(folder), alone=True, keep=keep)], text_at(data + "/repositories")
+    for above in _above(folder + "/"):
+        try:
+            if _found("\n" + text, place(above[:-1])):
+                found.append(known(data, Repository(above[:-1]), alone=True))
+        except OSError:
+            continue
+    return found
 
 
 def known(data: str, repository: Repository, *, alone: bool = False, keep: bool = False) -> Folder:
@@ -338,7 +345,7 @@ def _root(repository: Repository, before: str, *, keep: bool) -> str:
     commit = "" if repository.shallow else repository.commit
     if not commit or before == _ONLY + commit or (before == _UNREAD + commit and not keep):
         return before if commit else ""
-    from memman.config.git import first_commit
+    from memman.config.history import first_commit
 
     root, done = first_commit(repository, before[1:] if before[:1] == _UNKNOWN else "")
     if done:

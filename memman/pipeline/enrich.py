@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from memman.config.git import blob, tracked
+from memman.config.history import blob, tracked
 from memman.config.repository import repository
 from memman.config.scope import THERE
 from memman.model.ending import ends

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from memman.clock import now_ms
-from memman.config.git import blob
+from memman.config.history import blob
 from memman.config.repository import repository
 from memman.model.errors import Busy, CannotWrite, StoreError
 from memman.model.objects import parsed

@@ -1,4 +1,4 @@
-"""Of what a repository's configuration names nothing is ever started, whatever is asked of git there."""
+"""What is read of a repository is read from its files: nothing that its configuration names is ever started."""
 
 import json
 import os
@@ -6,8 +6,7 @@ import subprocess
 
 import pytest
 
-from memman.config.git import first_commit as first
-from memman.config.git import tracked
+from memman.config import history
 from memman.config.repository import repository
 
 # Keys that name a program, and what each may hold: {} is the program's path.
@@ -72,7 +71,7 @@ def canary(tmp_path):
 
 def first_commit(folder):
     """Return the first commit that memman finds, '' where it does not."""
-    found, done = first(repository(str(folder)))
+    found, done = history.first_commit(repository(str(folder)))
     return found if done else ""
 
 
@@ -137,16 +136,18 @@ def test_no_key_of_a_configuration_starts_a_program(box, project, canary):
     trace.unlink()
 
     tell(box, project)
-    assert tracked(repository(str(project)), ["main.py"]) == {"main.py": "main.py"}
+    assert history.tracked(repository(str(project)), ["main.py"]) == {"main.py": "main.py"}
     assert not trace.exists()
 
 
-def test_of_another_user_s_repository_nothing_is_asked(project, monkeypatch):
-    """Its folder alone is known."""
-    monkeypatch.setattr("memman.config.repository.foreign", lambda owner: True)  # noqa: ARG005 - whoever it is
-    here = repository(str(project))
-    monkeypatch.setattr("memman.config.git.git", None)
-    assert (here.commit, tracked(here, ["main.py"])) == ("", {})
+def test_memman_starts_no_git(box, project, standin):
+    """In a repository, another user's too, git is not started at all: neither by hooks nor by a drain."""
+    git = standin("git")
+    (project / "below").mkdir()
+    if os.geteuid() == 0:
+        os.chown(project / ".git", 12345, 12345)
+    tell(box, project / "below")
+    assert git.calls() == []
 
 
 @pytest.mark.parametrize("form", ["sha1", "sha256"])
@@ -196,20 +197,29 @@ def test_tracked_files_are_found_in_the_index(project, version):
     asked = ["main.py", "docs/a.md", "a.md", "b.md", "é.py", "nothing", "../main.py"]
     here = repository(str(project))
     found = {"main.py": "main.py", "docs/a.md": "docs/a.md", "a.md": "docs/a.md", "é.py": "src/deep/é.py"}
-    assert tracked(here, asked) == found
-    assert tracked(here, ["main.py", "b.md"], "src") == {"main.py": "main.py", "b.md": "src/b.md"}
+    assert history.tracked(here, asked) == found
+    assert history.tracked(here, ["main.py", "b.md"], "src") == {"main.py": "main.py", "b.md": "src/b.md"}
 
 
-def test_what_git_cannot_read_is_not_known(project, monkeypatch):
-    """Of a damaged repository, and where there is no git, nothing is known."""
+def test_what_is_damaged_is_not_known(project):
+    """Whatever stands in an object, a pack or the index, the answer is that nothing is known."""
+    run(project, "commit", "-q", "--allow-empty", "-m", "second")
+    run(project, "repack", "-adq")
     here = repository(str(project))
-    assert first_commit(project)
-    monkeypatch.setenv("PATH", "/nowhere")
-    assert (first_commit(project), tracked(here, ["main.py"])) == ("", {})
-    monkeypatch.undo()
-    (project / ".git/index").write_text("damaged")
-    next((project / ".git/objects").glob("??/*")).parent.rename(project / "aside")
-    for path in (project / ".git/objects").glob("??/*"):
+    whole = first_commit(project)
+    assert whole
+    files = [*(project / ".git/objects/pack").glob("pack-*.[ip]*"), project / ".git/index"]
+    for path in files:
         path.chmod(0o644)
-        path.write_text("damaged")
-    assert (first_commit(project), tracked(here, ["main.py"])) == ("", {})
+        content = path.read_bytes()
+        for at in range(len(content)):
+            path.write_bytes(content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1 :])
+            assert first_commit(project) in ("", whole)
+            history.tracked(here, ["main.py"])
+        path.unlink()
+        os.mkfifo(path)
+        history.tracked(here, ["main.py"])
+        assert first_commit(project) in ("", whole)
+        path.unlink()
+        path.write_bytes(content)
+    assert first_commit(project) == whole
