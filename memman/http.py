@@ -167,7 +167,7 @@ class Http:
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in {"identity", "gzip"}:
             raise Broken(f"{_place(request)} sent an encoding that it was not asked for")
-        unpack = zlib.decompressobj(_GZIP).decompress if encoding == "gzip" else _as_it_is
+        unpack = zlib.decompressobj(_GZIP).decompress if encoding == "gzip" else lambda chunk, room: chunk[:room]
         try:
             async for chunk in response.aiter_raw():
                 content += unpack(chunk, most + 1 - len(content))
@@ -250,10 +250,6 @@ def _proxy(url: httpx.URL) -> str | None:
     known = getproxies()
     proxy = known.get("https") or known.get("all")
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
-
-
-def _as_it_is(chunk: bytes, most: int) -> bytes:
-    return chunk[:most]
 
 
 def _judge(request: httpx.Request, response: httpx.Response, content: bytes, rejecting: Sequence[str]) -> JsonObject:

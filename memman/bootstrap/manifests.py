@@ -5,7 +5,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
 
 from memman.belief import FILE
 from memman.bootstrap.checkout import Checkout
@@ -64,17 +63,12 @@ def _python(text: str) -> Iterator[str]:
         yield from _needs(f"Python dependencies of the group {group}", (one for one in names if isinstance(one, str)))
     if length := tools.get("ruff", {}).get("line-length"):
         yield f"ruff has lines of {length} characters at most"
-    if backend := said.get("build-system", {}).get("build-backend"):
+    if backend := said.get("build-system", {}).get("build-backend", ""):
         yield f"The Python package is built with {backend}"
-    if configured := [name for name in tools if name not in backend_names(said)]:
+    if configured := [name for name in tools if name != backend.partition(".")[0]]:
         yield f"Python tools that are configured: {', '.join(configured[:_COMMANDS])}"
     if options := tools.get("pytest", {}).get("ini_options", {}).get("addopts"):
         yield f"pytest always runs with {options if isinstance(options, str) else ' '.join(options)}"
-
-
-def backend_names(said: Mapping[str, Any]) -> set[str]:
-    """Return the tools that only build a package, which is said already."""
-    return {str(said.get("build-system", {}).get("build-backend", "")).partition(".")[0]}
 
 
 def _rust(text: str) -> Iterator[str]:

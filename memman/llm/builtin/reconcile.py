@@ -86,7 +86,8 @@ def _verdicts(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], ju
     # Of what is unsure only the likeliest is marked, and nothing where something else is sure.
     for n, relation, share, band in [one for one in likely if one[3] == SURE] or likely[:1]:
         old = memories[n]
-        action = "MAYBE" if band < SURE or _more(old["text"], new, judge) else _ends(relation)
+        ends = "UPDATE" if relation.supersedes >= relation.retracts else "DELETE"
+        action = "MAYBE" if band < SURE or _more(old["text"], new, judge) else ends
         reason = f"says otherwise, {share:.0%} sure"
         yield share, {"fact": fact["n"], "action": action, "memory": old["n"], "reason": reason}
     nearest = fact["near"][0]
@@ -143,10 +144,6 @@ def _comparable(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]]) 
 
 def _short(text: str) -> bool:
     return "\n" not in text and extent(text) <= LONGEST
-
-
-def _ends(relation: Relation) -> str:
-    return "UPDATE" if relation.supersedes >= relation.retracts else "DELETE"
 
 
 def _more(old: str, new: str, judge: Judge) -> bool:
