@@ -21,7 +21,7 @@ from bench.learning import Desk
 from bench.machine import described
 from bench.tables import markdown
 from memman.commands.consolidate import merged, proposed
-from memman.commands.place import FLAG, Place
+from memman.commands.place import FLAG, Place, opened
 from memman.commands.undo import Asked, taken_back
 from memman.hot.recall import LIMIT
 from memman.hot.recall_session import found
@@ -169,7 +169,8 @@ def run(folder: str, seed: int) -> dict[str, Any]:
             months.append({"sessions": one.session + 1, **measured(desk, told, known, asked)})
     spent = time.monotonic() - began
     place = Place(folder, "default", FLAG)
-    groups = proposed(place)
+    with opened(place) as store:
+        groups = proposed(store)
     merges = [(group["into"]["note"], other["note"]) for group in groups for other in group["memories"]]
     wrong = [pair for pair in merges if told[pair[0]][-2:] != told[pair[1]][-2:]]
     before, first = _state(desk), _answers(desk, asked, known)

@@ -203,11 +203,12 @@ class Memory:
 
         Raises UsageError for an invalid id, UnknownId, AmbiguousId, UnknownStore.
         """
+        from memman.commands.place import opened
         from memman.commands.printing import aged
         from memman.commands.show import known
 
-        place = self._place()
-        return aged(place, known(place, [id]))
+        with opened(self._place()) as store:
+            return aged(store, known(store, [id]))
 
     def forget(self, *ids: str) -> list[str]:
         """Forget memories, all or none; return the ids of those that were forgotten by this call.

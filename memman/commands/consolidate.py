@@ -11,7 +11,7 @@ from memman.belief import rank
 from memman.clock import now_ms
 from memman.commands import lint
 from memman.commands.person import confirm
-from memman.commands.place import Place, Records, memories_of, reading, rows_of, steadily, writing
+from memman.commands.place import Opened, Place, Records, opened, steadily, writing
 from memman.commands.printing import Progress, bar, named, short, text, unseen
 from memman.commands.review import join
 from memman.commands.verb import verb
@@ -29,7 +29,6 @@ from memman.pipeline.vectors import index
 from memman.providers.pool import builtin_embedder
 from memman.store.sqlite import quality
 from memman.store.sqlite import undo as log
-from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.index import STAMPED
 
 VERB = "consolidate"
@@ -42,17 +41,15 @@ _WHY, _GATHERED = "says the same", "gathered into one"
 Group = tuple[int, tuple[int, ...]]
 
 
-def groups(catalogue: Catalogue, among: Sequence[int] = (), progress: Progress = unseen) -> list[Group]:
+def groups(store: Opened, progress: Progress = unseen) -> list[Group]:
     """Return what says the same: of each group the most trusted and telling one stays.
 
     Only what holds in one place, until one time, is one; what a person protects or keeps apart is left alone.
     """
-    reader = catalogue.reader
-    judge = Judge()
-    rows = among or quality.sample(reader, _MOST)
-    pairs = quality.neighbours(reader, rows, _NEIGHBOURS)
+    reader, judge = store.reader, Judge()
+    pairs = quality.neighbours(reader, quality.sample(reader, _MOST), _NEIGHBOURS)
     apart = quality.kept_apart(reader)
-    known = {one["id"]: one for one in catalogue.memories(sorted({row for pair in pairs for row in pair}))}
+    known = {one["id"]: one for one in store.memories(sorted({row for pair in pairs for row in pair}))}
     scopes, believed = reader.scope_of(known), reader.statements(known)
 
     def one_place(old: int, new: int) -> bool:
@@ -106,17 +103,14 @@ def _beside(text: str) -> set[tuple[str, str]]:
     return {(stem(a), stem(b)) for a, b in pairwise(found) if not {a, b} & STOPWORDS}
 
 
-def proposed(place: Place, ids: Sequence[str] = (), progress: Progress = unseen) -> Records:
+def proposed(store: Opened, ids: Sequence[str] = (), progress: Progress = unseen) -> Records:
     """Describe what says the same, `into` the memory that stays; with `ids` only what these are among."""
-    rows = rows_of(place, ids) if ids else []
-    with reading(place) as catalogue:
-        catalogue.reader.hold()
-        found = groups(catalogue, progress=progress)
-        if rows:
-            found = [(kept, others) for kept, others in found if {kept, *others} & {*rows}]
-        rows = [row for kept, others in found for row in (kept, *others)]
-        known = {one["id"]: one for one in memories_of(place, catalogue, rows)}
-        return [{"into": known[kept], "memories": [known[row] for row in others]} for kept, others in found]
+    store.reader.hold()
+    rows, found = store.rows_of(ids), groups(store, progress)
+    if rows:
+        found = [(kept, others) for kept, others in found if {kept, *others} & {*rows}]
+    known = {one["id"]: one for one in store.memories([row for kept, others in found for row in (kept, *others)])}
+    return [{"into": known[kept], "memories": [known[row] for row in others]} for kept, others in found]
 
 
 @steadily
@@ -145,11 +139,11 @@ def merged(place: Place, found: Records) -> dict[str, Any]:
 
 def together(place: Place, ids: Sequence[str]) -> Records:
     """Return the memories that a person's words are to take the place of. Raises UsageError where they cannot."""
-    rows = rows_of(place, ids)
-    with reading(place) as catalogue:
-        records = catalogue.memories(rows)
-        believed = catalogue.reader.statements(rows)
-        scopes = {catalogue.reader.scope_of([row]).get(row) for row in rows}
+    with opened(place) as store:
+        rows = store.rows_of(ids)
+        records = store.memories(rows)
+        believed = store.reader.statements(rows)
+        scopes = {store.reader.scope_of([row]).get(row) for row in rows}
     away = next((one for one in records if one["status"] != "current"), None)
     if away:
         raise UsageError(f"{short(away['uid'])} is {away['status']}: give current memories")
@@ -224,8 +218,8 @@ def consolidate(
         if not words.strip():
             raise UsageError("--text is empty: give the text that replaces these memories")
         return _in_words(place, ids, words.strip(), dry_run=dry_run)
-    with bar("comparing", "nothing was changed") as progress:
-        found = proposed(place, ids, progress)
+    with bar("comparing", "nothing was changed") as progress, opened(place) as store:
+        found = proposed(store, ids, progress)
     report = {"groups": found, "dry_run": dry_run, "id": None, "merged": 0}
     if dry_run or not found:
         return report

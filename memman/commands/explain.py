@@ -1,37 +1,16 @@
-"""Why a recall shows what it shows: what put each hit where it stands, and what would let another memory in."""
+"""Why a recall shows what it shows: what put each hit where it stands."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memman.belief import factor, sourced
-from memman.commands.place import Named, Place, all_named, looking, veiled
-from memman.commands.printing import labelled, lines, short, text
+from memman.commands.place import Opened
+from memman.commands.printing import lines, short, text
 from memman.commands.remember import said
 from memman.commands.verb import Told, said_store
 from memman.model.text import replaced
-from memman.model.vocabulary import HIDDEN
 from memman.recall.hit import UNREAD, Hit
 from memman.recall.rescore import MAXSIM, SESSION
-from memman.store import MemoryRow
-from memman.store.sqlite.catalogue import Catalogue, freshness
-
-# Runs the same recall with some of LIFTS.
-Search = Callable[[Iterable[str]], Sequence[Hit]]
-
-_UNFOUND = "no search finds it by this query"
-# As many hits as any recall shows.
-MOST = 50
-# The options of `recall` that let more in, and what each lifts; the last are the mildest.
-LIFTS: dict[str, dict[str, Any]] = {
-    "--min-confidence 0": {"least": 0.0},
-    "--history": {"history": True},
-    "--all-scopes": {"anywhere": True, "scopes": None},
-    **{f"no --{name.replace('_', '-')}": {name: None} for name in ("category", "source", "since", "until", "as_of")},
-    "--all": {"every": True},
-    "--limit 50": {},
-}
-
 
 # Less than that is written as nothing.
 _LEAST = 0.0005
@@ -40,26 +19,20 @@ _LEAST = 0.0005
 def _print(record: dict[str, Any]) -> None:
     if not record["hits"]:
         text("no hits")
-    lines(chain(*map(_hit_lines, record["hits"]), *map(_asked_lines, record["asked"])))
+    for hit in record["hits"]:
+        lines(_hit_lines(hit))
 
 
-def explain(place: Place, query: str, ids: Sequence[str], given: Mapping[str, Any]) -> Told:
-    """Say how a recall came about, and where the memories of `ids` stand."""
+def explain(store: Opened, query: str, given: Mapping[str, Any]) -> Told:
+    """Say how a recall came about."""
     from memman.hot.recall import Asked
     from memman.hot.recall_session import opened
 
     asked = Asked([query], {"store": said_store(), **said(given)})
     recalls = opened(asked.data, asked.store)
-
-    def search(options: Iterable[str]) -> Any:
-        lifted = {name: value for option in options for name, value in LIFTS[option].items()}
-        limit = MOST if "--limit 50" in options else asked.limit
-        return recalls.hits(asked.query, asked.filters.having(**lifted), limit, asked.intent)
-
-    hits = search(())
-    record = {"query": asked.query, "limit": asked.limit} | ranked(place, search, hits, ids)
+    hits = recalls.hits(asked.query, asked.filters, asked.limit, asked.intent)
     recalls.close()
-    return Told(record, _print)
+    return Told({"query": asked.query, "limit": asked.limit, "hits": ranked(store, hits)}, _print)
 
 
 def _hit_lines(hit: dict[str, Any]) -> list[str]:
@@ -93,27 +66,15 @@ def reasons(hit: dict[str, Any]) -> tuple[str, str]:
     return f"score {hit['score']:.3f}: {parts}", "; ".join(line for line, moved in told.items() if moved)
 
 
-def _asked_lines(asked: dict[str, Any]) -> list[str]:
-    waits = asked["status"] == "pending"
-    head = "a note that waits" if waits else f"{labelled(asked)}: {asked.get('text') or ''}"
-    where = f"place {asked['place']}" if asked["place"] else f"not shown: {asked['why']}"
-    if asked["place_then"]:
-        where = f"not shown; with {' and '.join(asked['with'])}: place {asked['place_then']}"
-    return [f"{short(asked['uid'], note=waits)}  {head}", f"   {where}"]
+def ranked(store: Opened, hits: Sequence[Hit]) -> list[dict[str, Any]]:
+    """Return each of `hits` with what its score is made of."""
+    return [_hit(store, hit, number) for number, hit in enumerate(hits, 1)]
 
 
-def ranked(place: Place, search: Search, hits: Sequence[Hit], ids: Sequence[str]) -> dict[str, Any]:
-    """Return each of `hits` with what its score is made of, and where what `ids` name stands, or would stand."""
-    with looking(place) as (catalogue, queue):
-        named = all_named(ids, catalogue, queue, place.name)
-        asked = [record for one in named for record in _asked(place, catalogue, search, hits, one)]
-        return {"hits": [_hit(catalogue, hit, number) for number, hit in enumerate(hits, 1)], "asked": asked}
-
-
-def _hit(catalogue: Catalogue, hit: Hit, place: int) -> dict[str, Any]:
+def _hit(store: Opened, hit: Hit, place: int) -> dict[str, Any]:
     read, row = hit.read, hit.row
     rows = filter(None, (read.anchor.stands_for, hit.behind, hit.via and hit.via[1]))
-    names = {row.id: row.uid for row in catalogue.reader.rows(rows).values()}
+    names = {row.id: row.uid for row in store.reader.rows(rows).values()}
     same = "scope pending score confidence doubtful reliability labels alike maybe_replaced_by until".split()
     return {
         "place": place,
@@ -143,38 +104,3 @@ def _parts(hit: Hit) -> dict[str, float]:
         "reliability": read.score * (factor(hit.reliability or 0.5) - 1) if moved else 0.0,
     }
     return parts | {"succession": hit.score - sum(parts.values())}
-
-
-def _asked(place: Place, catalogue: Catalogue, search: Search, hits: Sequence[Hit], one: Named) -> list[dict[str, Any]]:
-    """Return where what an id names stands, with which options it would, or what keeps it out whatever is asked."""
-    if one.note:
-        return [{"uid": one.note, "status": "pending", "source": "", "why": _UNFOUND} | _stands(search, hits, one.note)]
-    records = []
-    for row in catalogue.reader.harmless(catalogue.reader.rows(one.memories).values()):
-        record = {name: getattr(row, name) for name in ("uid", "text", "status", "source")}
-        record |= freshness(catalogue.reader, [row.id])[row.id]
-        stands = _stands(search, hits, row.uid) | {"why": _kept_out(search, row)}
-        records.append(veiled(place, catalogue.reader, record) | stands)
-    return records
-
-
-def _stands(search: Search, hits: Sequence[Hit], uid: str) -> dict[str, Any]:
-    """Return the place; of what is not shown the fewest options that would show it, and the place then."""
-    place, options, then = _place(hits, uid), list(LIFTS), None
-    if not place and (then := _place(search(options), uid)):
-        for option in LIFTS:
-            fewer = [one for one in options if one != option]
-            if at := _place(search(fewer), uid):
-                options, then = fewer, at
-    return {"place": place, "with": options if then else [], "place_then": then}
-
-
-def _place(hits: Sequence[Hit], uid: str) -> int | None:
-    return next((number for number, hit in enumerate(hits, 1) if hit.row.uid == uid), None)
-
-
-def _kept_out(search: Search, row: MemoryRow) -> str:
-    if row.status in HIDDEN:
-        return f"it is hidden ({row.status}): `memman show {row.uid[:8]}` shows what was done to it"
-    by = next((hit.row.uid for hit in search(LIFTS) if row.uid in hit.alike), "")
-    return f"{by[:8]} says the same and stands for it" if by else _UNFOUND

@@ -11,7 +11,7 @@ import click
 
 from memman.belief import STEER, USER, allowed
 from memman.commands.person import choose, confirm
-from memman.commands.place import Place, expected, looking, made_in, reading, standing
+from memman.commands.place import Place, expected, made_in, opened, standing
 from memman.commands.printing import complain, lines, text
 from memman.commands.verb import Told, verb
 from memman.config import stores
@@ -45,8 +45,8 @@ def export(place: Place, path: str | None = None) -> None:
             sys.stdout.write(line)
     else:
         saved(place, path)
-    with looking(place) as (catalogue, queue):
-        held, count = sum(catalogue.tally("status").values()), len(queue.of(place.name))
+    with opened(place) as store:
+        held, count = sum(store.tally("status").values()), len(store.queue.of(place.name))
     if path and os.path.isfile(path):
         text(f"{counted(held, 'memory')} exported to {path}")
     if count:
@@ -55,8 +55,8 @@ def export(place: Place, path: str | None = None) -> None:
 
 def written(place: Place) -> Iterator[str]:
     """Yield the lines of a store's export. Raises UnknownStore."""
-    with reading(place) as catalogue:
-        yield from exported.written(place.name, catalogue)
+    with opened(place) as store:
+        yield from exported.written(place.name, store)
 
 
 def saved(place: Place, path: str) -> None:

@@ -10,22 +10,10 @@ import click
 from memman.belief import AGENT, UNWANTED
 from memman.clock import now_ms
 from memman.commands.person import asking
-from memman.commands.place import (
-    Place,
-    Records,
-    acted,
-    all_memories,
-    all_named,
-    changed,
-    looking,
-    named,
-    note_of,
-    steadily,
-    writing,
-)
+from memman.commands.place import Opened, Place, Records, acted, changed, note_of, opened, steadily, writing
 from memman.commands.printing import acted as line
 from memman.commands.printing import freshness, short, table, text
-from memman.commands.verb import ids_argument, verb
+from memman.commands.verb import Told, ids_argument, verb
 from memman.config.schedule import refuse_stopped
 from memman.model.errors import ForPeople
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact
@@ -35,7 +23,6 @@ from memman.model.vocabulary import REMEMBERED
 from memman.queue.notes import Queue
 
 if TYPE_CHECKING:
-    from memman.store.sqlite.catalogue import Catalogue
     from memman.store.sqlite.unit import SqliteUnit
 
 # Memories that an agent may forget in a session, or where it has none in a day.
@@ -45,18 +32,14 @@ _DAY_MS = 86_400_000
 _BECAME = {"current": "restored", "superseded": "superseded again", "review": "held back again"}
 
 
-def told(records: Records, otherwise: str = "not forgotten") -> None:
-    """Print what became of memories that were to be restored, `otherwise` of those that stay as they were."""
-    table([line(_BECAME[one["status"]] if one["changed"] else otherwise, one) for one in records])
+def _restored(records: Records) -> None:
+    table([line(_BECAME[one["status"]] if one["changed"] else "not forgotten", one) for one in records])
     for one in records:
         if one["changed"] and one["status"] == "superseded":
             text(f"to restore it: memman insights reinstate {short(one['id'])}")
 
 
-def _shown(records: Records) -> None:
-    if any("status" in one for one in records):
-        told(records)
-        return
+def _forgotten(records: Records) -> None:
     table([line("forgotten" if one["changed"] else "already forgotten", one) for one in records])
     for old in [old for record in records if record["changed"] for old in record.get("replaced", ())]:
         said = ", ".join(("superseded", *freshness(old)))
@@ -64,27 +47,27 @@ def _shown(records: Records) -> None:
         text(f"to go back to that: memman insights reinstate {short(old['id'])}")
 
 
-@verb(shows=_shown)
+@verb(shows=Told)
 @ids_argument
 @click.option("--undo", is_flag=True, help="Restore forgotten memories.")
-def forget(place: Place, ids: Sequence[str], *, undo: bool = False) -> Records:
+def forget(place: Place, ids: Sequence[str], *, undo: bool = False) -> Told:
     """Forget memories; --undo restores them.
 
     ID is a memory, a note (all memories from it), or a note still in the queue. `memman purge` deletes permanently.
     """
     place = dataclasses.replace(place, agent=asking())
-    return restore(place, ids) if undo else forgotten(place, ids)
+    return Told(restore(place, ids), _restored) if undo else Told(forgotten(place, ids), _forgotten)
 
 
 @steadily
 def forgotten(place: Place, parts: Sequence[str]) -> Records:
     """Retire what the ids name, in one transaction; return a record for each memory and note."""
     refuse_stopped(place.data, "forget")
-    with looking(place) as (catalogue, queue):
-        found = all_named(parts, catalogue, queue, place.name)
-        waiting = {one.note: queue.show(one.note) for one in found if one.note}
+    with opened(place) as seen:
+        found = seen.find_all(parts)
+        waiting = {one.note: seen.queue.show(one.note) for one in found if one.note}
         if place.agent:
-            _check_agent(place, catalogue, [memory for one in found for memory in one.memories], waiting)
+            _check_agent(seen, [memory for one in found for memory in one.memories], waiting)
     now, memories = now_ms(), list[int]()
     with writing(place) as store:
         with store.unit() as unit:
@@ -96,12 +79,12 @@ def forgotten(place: Place, parts: Sequence[str]) -> Records:
                 memories += store.reader.located([one.note]) if one.note else one.memories
             rows = {memory: unit.forget(memory, now) for memory in dict.fromkeys(memories)}
         done = acted(place, store.reader, rows)
-    with looking(place) as (catalogue, _):
+    with opened(place) as seen:
         for row, record in zip(rows, done, strict=True):
             record["kind"] = "memory"
             record["replaced"] = [
                 {"id": one["uid"], **{name: one[name] for name in ("text", "ends_at", "file_changed_at")}}
-                for one in catalogue.predecessors(row)[-1:]
+                for one in seen.predecessors(row)[-1:]
             ]
     with closing(Queue(place.data)) as notes:
         for uid in waiting:
@@ -113,11 +96,11 @@ def forgotten(place: Place, parts: Sequence[str]) -> Records:
 def noted_by_agents(place: Place, parts: Sequence[str]) -> tuple[list[str], list[str]]:
     """Part ids: those of what agents alone noted and no person looked at, and the rest."""
     theirs = []
-    with looking(place) as (catalogue, queue):
+    with opened(place) as store:
         for part in parts:
-            one = named(part, catalogue, queue, place.name)
-            said = catalogue.reader.statements(one.memories).values()
-            sources = {queue.show(one.note)["source"]} if one.note else {statement.source for statement in said}
+            one = store.find(part)
+            said = store.reader.statements(one.memories).values()
+            sources = {store.queue.show(one.note)["source"]} if one.note else {statement.source for statement in said}
             if sources != {AGENT} or any(statement.looked_at for statement in said):
                 theirs.append(part)
     return [part for part in parts if part not in theirs], theirs
@@ -130,9 +113,7 @@ def ask_to_forget(place: Place, parts: Sequence[str]) -> Records:
     )
 
 
-def _check_agent(
-    place: Place, catalogue: "Catalogue", memories: Sequence[int], waiting: Mapping[str, Mapping[str, Any]]
-) -> None:
+def _check_agent(store: Opened, memories: Sequence[int], waiting: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise ForPeople where an agent would forget what is protected, a turn, or more than FORGETS_A_SESSION."""
     if turn := next((row for row in waiting.values() if row["channel"] not in REMEMBERED), None):
         short = turn["uid"][-SHORT_ID:]
@@ -140,8 +121,8 @@ def _check_agent(
             f"{short} is not read yet and could not be restored: only a person may drop it, with "
             f"`memman forget {short}` in their own terminal"
         )
-    known = catalogue.reader.statements(memories)
-    kept = (one["uid"] for one in catalogue.memories(memories) if known[one["id"]].protected)
+    known = store.reader.statements(memories)
+    kept = (one["uid"] for one in store.memories(memories) if known[one["id"]].protected)
     if uid := next(kept, None):
         short = uid[:SHORT_ID]
         raise ForPeople(
@@ -149,7 +130,7 @@ def _check_agent(
         )
     from memman.store.sqlite.undo import by_agents
 
-    before = by_agents(catalogue.reader.db, place.session, now_ms() - _DAY_MS)
+    before = by_agents(store.db, store.place.session, now_ms() - _DAY_MS)
     if before + len(memories) + len(waiting) > FORGETS_A_SESSION:
         raise ForPeople(
             f"an agent may forget at most {FORGETS_A_SESSION} memories a session: ask the user to run "
@@ -164,14 +145,15 @@ def restore(place: Place, parts: Sequence[str]) -> Records:
     Raises ForPeople where an agent is to bring back what a person rejected.
     """
     refuse_stopped(place.data, "forget --undo")
-    with looking(place) as (catalogue, queue):
-        memories = all_memories(parts, catalogue, queue, place.name)
-        named = catalogue.memories(memories) if place.agent else []
-        rejected = catalogue.reader.rejected(one["text"] for one in named)
-    if one := next((one for one in named if one["text"] in rejected), None):
+    with opened(place) as seen:
+        memories = seen.rows_of(parts)
+        named = seen.reader.rows(memories).values() if place.agent else ()
+        rejected = seen.reader.rejected(row.text for row in named)
+    if row := next((row for row in named if row.text in rejected), None):
+        short = row.uid[:SHORT_ID]
         raise ForPeople(
-            f"{one['uid'][:SHORT_ID]} was rejected by a person: only a person can restore it, with"
-            f" `memman forget --undo {one['uid'][:SHORT_ID]}` in their own terminal"
+            f"{short} was rejected by a person: only a person can restore it, with `memman forget --undo {short}` in their"
+            " own terminal"
         )
     now = now_ms()
     with writing(place) as store:

@@ -7,21 +7,7 @@ from typing import Any, Literal
 import click
 
 from memman.clock import now_ms
-from memman.commands.place import (
-    Place,
-    Records,
-    looking,
-    memories_of,
-    one_memory,
-    reading,
-    refuse_held,
-    scopes_meant,
-    standing,
-    steadily,
-    veiled,
-    within,
-    writing,
-)
+from memman.commands.place import Opened, Place, Records, opened, refuse_held, standing, steadily, writing
 from memman.commands.printing import Progress, ago, holds, labelled, short, table, text, unseen
 from memman.commands.verb import Group, store_option, verb
 from memman.config import stores
@@ -39,7 +25,6 @@ from memman.model.vocabulary import EDGE_KINDS, HIDDEN, NEWER
 from memman.pipeline.vectors import fingerprint
 from memman.store import EdgeRow
 from memman.store.filters import Filters
-from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.index import MANUAL
 from memman.upkeep.relink import relink
 
@@ -91,7 +76,7 @@ def _print_related(found: dict[str, Any]) -> None:
         text(f"{found['elsewhere']} more in other repositories: --all-scopes shows them")
 
 
-@graph.verb(shows=_print_related, counts=lambda found: len(found["related"]))
+@graph.verb(opened=True, shows=_print_related, counts=lambda found: len(found["related"]))
 @click.argument("part", metavar="ID")
 @click.option(
     "--edge",
@@ -106,7 +91,7 @@ def _print_related(found: dict[str, Any]) -> None:
 )
 @click.option("--all-scopes", "everywhere", is_flag=True, help="Show what belongs to other repositories too, labelled.")
 def related(
-    place: Place,
+    store: Opened,
     part: str,
     *,
     kind: str | None = None,
@@ -118,19 +103,14 @@ def related(
 
     A cause is marked "because", an effect "led to".
     """
-    with looking(place) as (catalogue, queue):
-        start = one_memory(part, catalogue, queue, place.name)
-        walk = _Walk(
-            catalogue, kind, Filters(history=True), None if everywhere else catalogue.reader.scopes(standing())
-        )
-        reached = walk.reached(start, DEPTHS[kind] if depth is None else depth, limit)
-        return {"memory": memories_of(place, catalogue, [start])[0], "related": reached, "elsewhere": walk.elsewhere}
+    start, walk = store.row_of(part), _Walk(store, kind, "all" if everywhere else "here")
+    reached = walk.reached(start, DEPTHS[kind] if depth is None else depth, limit)
+    return {"memory": store.memories([start])[0], "related": reached, "elsewhere": walk.elsewhere}
 
 
-def beside(catalogue: Catalogue, row: int, limit: int) -> list[dict[str, Any]]:
+def beside(store: Opened, row: int, limit: int) -> Records:
     """Return what is related to a memory here by one edge of any kind, the nearest and strongest first."""
-    walk = _Walk(catalogue, None, Filters(history=True), catalogue.reader.scopes(standing()))
-    return walk.reached(row, DEPTHS[None], limit)
+    return _Walk(store, None, "here").reached(row, DEPTHS[None], limit)
 
 
 def _print_link(made: dict[str, Any]) -> None:
@@ -151,9 +131,9 @@ def link(place: Place, a: str, b: str, *, kind: str, weight: float, note: str) -
     A causal edge means that A led to B, a newer one that A may change B.
     """
     refuse_stopped(place.data, "graph link")
-    with looking(place) as (catalogue, queue):
-        src, dst = (one_memory(part, catalogue, queue, place.name) for part in (a, b))
-        memories = catalogue.memories([src, dst])
+    with opened(place) as seen:
+        src, dst = map(seen.row_of, (a, b))
+        memories = seen.memories([src, dst])
     uids = [memory["uid"] for memory in memories]
     for memory in memories:
         refuse_held(memory["uid"], memory["status"])
@@ -168,11 +148,10 @@ def link(place: Place, a: str, b: str, *, kind: str, weight: float, note: str) -
 
 
 class _Walk:
-    """Walking along the edges of a kind, or of all, through memories that `filters` and `scopes` admit."""
+    """Walking along the edges of a kind, or of all, through memories that hold in some scope."""
 
-    def __init__(self, catalogue: Catalogue, kind: str | None, filters: Filters, scopes: frozenset[int] | None) -> None:
-        self.catalogue, self.kind = catalogue, kind
-        self.filters, self.scopes = filters, scopes
+    def __init__(self, store: Opened, kind: str | None, scope: str) -> None:
+        self.store, self.kind, self.scopes = store, kind, store.scopes_meant(scope)
         self.names: set[str] = set()
         self.led: dict[int, bool] = {}
         self.elsewhere = 0
@@ -183,7 +162,7 @@ class _Walk:
         found: list[dict[str, Any]] = []
         for distance in range(1, depth + 1):
             steps = self._steps(rim, seen)
-            memories = {memory["id"]: memory for memory in self.catalogue.memories(self._admitted(list(steps)))}
+            memories = {memory["id"]: memory for memory in self.store.memories(self._admitted(list(steps)))}
             rim = list(memories)[: limit - len(found)]
             seen.update(steps)
             found += [_found(memories[row], steps[row]) | {"depth": distance} for row in rim]
@@ -196,14 +175,14 @@ class _Walk:
         return found
 
     def _admitted(self, rows: list[int]) -> list[int]:
-        shown = self.catalogue.reader.filtered(rows, self.filters)
-        here = self.catalogue.reader.filtered(rows, self.filters.having(scopes=self.scopes))
+        shown = self.store.reader.filtered(rows, Filters(history=True))
+        here = self.store.reader.filtered(rows, Filters(history=True, scopes=self.scopes))
         self.elsewhere += len(shown) - len(here)
         return [row for row in rows if row in here]
 
     def _steps(self, rim: list[int], seen: set[int]) -> dict[int, EdgeRow]:
         """Return the most telling edge to each memory not seen yet: the heaviest, time last, causes first."""
-        edges = [edge for edge in self.catalogue.reader.edges(rim) if edge.far not in seen and self._follows(edge)]
+        edges = [edge for edge in self.store.reader.edges(rim) if edge.far not in seen and self._follows(edge)]
         steps: dict[int, EdgeRow] = {}
         for edge in sorted(edges, key=self._telling):
             steps.setdefault(edge.far, edge)
@@ -241,8 +220,8 @@ def rebuild(place: Place, *, progress: Progress = unseen) -> dict[str, Any]:
     stores.known(place.data, place.name)
 
     async def done() -> int:
-        async with metered(place.data, Settings.load(place.data, place.name)) as opened:
-            return relink(opened.store(place.name), fingerprint(opened.providers.judge()), progress)
+        async with metered(place.data, Settings.load(place.data, place.name)) as stored:
+            return relink(stored.store(place.name), fingerprint(stored.providers.judge()), progress)
 
     with drain_lock(place.data):
         return {"store": place.name, "relinked": asyncio.run(done())}
@@ -260,51 +239,49 @@ class _Chain:
     `rivals` are pairs of which the newer may say otherwise than the older: (older, newer).
     """
 
-    def __init__(self, place: Place, catalogue: Catalogue, rivals: Sequence[tuple[int, int]]) -> None:
-        self.place, self.catalogue, self.rivals = place, catalogue, rivals
+    def __init__(self, store: Opened, rivals: Sequence[tuple[int, int]]) -> None:
+        self.store, self.rivals = store, rivals
         self.lines: Records = []
         self.seen: set[int] = set()
-        self.scopes = scopes_meant(place, catalogue, "here")
 
     def follow(self, row: int, how: str, depth: int = 0, why: str = "") -> None:
         """Add a memory and, below it, what led to it; what came of it is told of an answer only."""
-        record = self.catalogue.memories([row])[0]
-        here = within(self.catalogue, [row], self.scopes)
-        if row in self.seen or depth > _DEEPEST or record["status"] in HIDDEN or not here:
+        record = self.store.memories([row])[0]
+        if row in self.seen or depth > _DEEPEST or record["status"] in HIDDEN or not self.store.within([row], "here"):
             return
         self.seen.add(row)
-        came = self.catalogue.receipt(record["note"]) or {}
+        came = self.store.receipt(record["note"]) or {}
         provenance = {name: came.get(name, "") for name in ("agent", "session", "revision")}
         why = why.removeprefix(f"{MANUAL}: ").removeprefix(MANUAL)
         line = {"depth": depth, "how": how, "why": why, "provenance": provenance}
-        self.lines.append(line | veiled(self.place, self.catalogue.reader, record))
+        self.lines.append(line | record)
         for other, link, said in (*self._before(row), *(self._after(row) if how == ANSWER else ())):
             self.follow(other, link, depth + 1, said)
 
     def _before(self, row: int) -> Iterator[tuple[int, str, str]]:
         """Yield what caused a memory and what it replaced, with how and why."""
-        for edge in self.catalogue.reader.edges([row]):
+        for edge in self.store.reader.edges([row]):
             if edge.kind == "causal" and edge.dst == row:
                 yield edge.src, BECAUSE, edge.detail
-        for old in self.catalogue.predecessors(row):
+        for old in self.store.predecessors(row):
             if old["superseded_by"] == row:
                 yield old["id"], REPLACED, self._why(old["uid"])
 
     def _after(self, row: int) -> Iterator[tuple[int, str, str]]:
         """Yield what a memory led to, and what competes with it: of two that hold the newer may change the older."""
-        for edge in self.catalogue.reader.edges([row]):
+        for edge in self.store.reader.edges([row]):
             if edge.kind == "causal" and edge.src == row:
                 yield edge.dst, LED, edge.detail
-        for newer, _ in self.catalogue.reader.newer([row]).values():
+        for newer, _ in self.store.reader.newer([row]).values():
             yield newer, MAYBE, ""
-        yield from ((old, _REPLACES, "") for old, new in self.catalogue.doubtful().items() if new == row)
+        yield from ((old, _REPLACES, "") for old, new in self.store.doubtful().items() if new == row)
         for old, new in self.rivals:
             if row in {old, new}:
                 yield (old, _NEWER, "") if row == new else (new, _OLDER, "")
 
     def _why(self, uid: str) -> str:
         """Say why a memory was superseded."""
-        lines = (one for one in self.catalogue.log(limit=50, memory=uid) if one["verb"] == "supersede")
+        lines = (one for one in self.store.log(limit=50, memory=uid) if one["verb"] == "supersede")
         return next((str((one["after"] or {}).get("why", "")) for one in lines), "")
 
 
@@ -319,10 +296,10 @@ def _print_chain(lines: Records) -> None:
         text("memory knows nothing about that")
 
 
-@verb(shows=_print_chain)
+@verb(opened=True, shows=_print_chain)
 @click.argument("question", nargs=-1, required=True)
 @click.option("--limit", type=click.IntRange(1, LIMIT), default=1, show_default=True, help="Answers to explain.")
-def reason(place: Place, question: tuple[str, ...], *, limit: int = 1) -> Records:
+def reason(store: Opened, question: tuple[str, ...], *, limit: int = 1) -> Records:
     """Explain why something is so: the answer, its causes, what it replaced, and who said it.
 
     Example: memman reason "why is billing on Render". Causes are named by a model, or by you with `graph link`.
@@ -331,10 +308,9 @@ def reason(place: Place, question: tuple[str, ...], *, limit: int = 1) -> Record
     if not query:
         raise UsageError("there is no question: give a few words")
     filters = Filters(here=standing())
-    hits = [hit for hit in found(place.data, place.name, query, filters, LIMIT, None) if not hit.pending]
+    hits = [hit for hit in found(store.data, store.name, query, filters, LIMIT, None) if not hit.pending]
     rivals = [(hit.via[1], hit.id) for hit in hits if hit.via and hit.via[0] == NEWER]
-    with reading(place) as catalogue:
-        chain = _Chain(place, catalogue, rivals)
-        for hit in hits[:limit]:
-            chain.follow(hit.id, ANSWER)
-        return chain.lines
+    chain = _Chain(store, rivals)
+    for hit in hits[:limit]:
+        chain.follow(hit.id, ANSWER)
+    return chain.lines

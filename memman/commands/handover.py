@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from memman.commands.place import Place, Records, expected, scopes_meant, standing, within
+from memman.commands.place import Place, Records, opened, standing
 from memman.commands.printing import ago, lines, table, text, when
 from memman.commands.verb import Group, store_option
 from memman.config.repository import repository
@@ -21,7 +21,6 @@ from memman.model.text import plain
 from memman.outside import outside, reaches_out
 from memman.secrets import screened
 from memman.store.sqlite import sessions
-from memman.store.sqlite.catalogue import Catalogue
 from memman.transcripts import events
 
 # Words of a hand-over at most, lines of each of its lists, characters of a line, bytes read of a transcript's end.
@@ -167,9 +166,8 @@ def _line(said: str) -> str:
 def _kept(place: Place, session: str) -> list[str]:
     if not session:
         return []
-    with suppress(MemmanError, OSError), Catalogue.open(expected(place).path) as catalogue:
-        made = sessions.made(catalogue.reader.db, session)
-        rows = catalogue.reader.shown_rows(sorted(within(catalogue, made, scopes_meant(place, catalogue, "here"))))
+    with suppress(MemmanError, OSError), opened(place) as store:
+        rows = store.reader.shown_rows(sorted(store.within(sessions.made(store.db, session), "here")))
         return [row.text for row in rows if row.status == "current"]
     return []
 

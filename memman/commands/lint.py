@@ -1,6 +1,5 @@
 """`memman lint` and `wonder`: memories that could be better, and questions that none answers."""
 
-import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +9,13 @@ from typing import Any, Literal, NamedTuple
 import click
 
 from memman.clock import now_ms
-from memman.commands.list import ages_of, doubts
-from memman.commands.place import Place, Records, reading, scopes_meant, standing, veiled, within
+from memman.commands.list import doubts
+from memman.commands.place import Opened, Records, standing
 from memman.commands.printing import WIDE, Progress, cells, freshness, lines, past, short, table, text, unseen
 from memman.commands.review import CONTRADICTED, MAYBE, found, told
 from memman.commands.verb import limit_option, verb
 from memman.config.asked import unanswered
-from memman.config.scope import holds, label, parted
+from memman.config.scope import holds, label
 from memman.hot.recall_session import opened
 from memman.judge.judge import Judge, Relation
 from memman.llm.builtin.reconcile import LONGEST
@@ -29,7 +28,6 @@ from memman.pipeline.sameness import CHANGED, SAME
 from memman.store.filters import Filters
 from memman.store.sqlite import quality
 from memman.store.sqlite.beliefs import lone
-from memman.store.sqlite.catalogue import Catalogue
 
 # Telling words below which a memory says too little to be found by.
 _FEWEST = 2
@@ -38,12 +36,8 @@ _WIDE = 120
 # Memories that the judge reads, so that a look at any store takes seconds; and of each the most alike ones that it
 # is compared with.
 SAMPLE, NEIGHBOURS = 500, 2
-# Below this worth a memory is junk, but for a decision: what was tried and given up is worth little to the judge.
-JUNK, _DECISION = 0.02, "decision"
 # What is told of a memory.
 _TOLD = ("uid", "text", "ends_at", "file_changed_at")
-# Texts that the judge reads at once.
-_BATCH = 64
 # Lines of each kind that are told unless more are asked for.
 _SHOWN = 5
 
@@ -109,9 +103,8 @@ _Found = tuple[int, int, str]
 class _Look:
     """A store as it is looked at, `most` of its memories; what several findings need is worked out once."""
 
-    catalogue: Catalogue
+    store: Opened
     judge: Judge
-    ages: Mapping[str, str]
     now: int
     progress: Progress
     most: int = SAMPLE
@@ -119,17 +112,17 @@ class _Look:
     @cached_property
     def sample(self) -> list[int]:
         """The memories that are read."""
-        return quality.sample(self.catalogue.reader, self.most)
+        return quality.sample(self.store.reader, self.most)
 
     @cached_property
     def alike(self) -> list[tuple[int, int]]:
         """The pairs that are compared, (older, newer)."""
-        return quality.neighbours(self.catalogue.reader, self.sample, NEIGHBOURS)
+        return quality.neighbours(self.store.reader, self.sample, NEIGHBOURS)
 
     @cached_property
     def pairs(self) -> dict[tuple[int, int], Finding]:
         """What each pair of alike memories is, (older, newer)."""
-        texts = self.catalogue.reader.texts({memory for pair in self.alike for memory in pair})
+        texts = self.store.reader.texts({memory for pair in self.alike for memory in pair})
         said = [(texts[old], texts[new]) for old, new in self.alike]
         found = compared(self.judge, said, lambda count: self.done(len(self.sample) + count))
         return dict(zip(self.alike, found, strict=True))
@@ -139,22 +132,6 @@ class _Look:
         self.progress(count, len(self.sample) + len(self.alike))
 
 
-def _junk(look: _Look) -> Iterator[_Found]:
-    reader = look.catalogue.reader
-    # The judge finds worth what lasts: what has an end is of use until then, and stale afterwards.
-    texts = reader.texts(sorted(set(look.sample) - reader.ends(look.sample).keys()))
-    decided = reader.filtered(texts, Filters(category=_DECISION))
-    judge, rows = look.judge, [row for row, text in texts.items() if "\n" not in text and row not in decided]
-    for at in range(0, len(rows), _BATCH):
-        batch = rows[at : at + _BATCH]
-        look.done(at)
-        judge.read([texts[row] for row in batch])  # remembered, and cheaper together
-        for row in batch:
-            ((worth, kind),) = judge.lines([texts[row]])
-            if worth < JUNK and kind != _DECISION:
-                yield row, 0, f"nothing worth keeping: rated {worth:.2f} of 1"
-
-
 def _duplicates(look: _Look) -> Iterator[_Found]:
     # One line for each memory that is said again, however often.
     said = {new: old for (old, new), found in look.pairs.items() if found == "same"}
@@ -162,30 +139,23 @@ def _duplicates(look: _Look) -> Iterator[_Found]:
 
 
 def _contradictions(look: _Look) -> Iterator[_Found]:
-    settled = quality.kept_apart(look.catalogue.reader) | look.catalogue.pairs()
+    settled = quality.kept_apart(look.store.reader) | look.store.pairs()
     against = (pair for pair, found in look.pairs.items() if found == "against" and pair not in settled)
     yield from ((old, new, "contradicted by") for old, new in against)
 
 
 def _stale(look: _Look) -> Iterator[_Found]:
-    found = doubts(look.catalogue.reader, look.ages, look.now)
+    found = doubts(look.store, look.now)
     for row, why in sorted(found.items(), key=lambda one: min(one[1])):
         yield row, 0, "; ".join(why.values())
 
 
 def _unlinked(look: _Look) -> Iterator[_Found]:
-    yield from ((row, 0, "linked to nothing") for row in quality.without_edges(look.catalogue.reader))
-
-
-def _folder_gone(look: _Look) -> Iterator[_Found]:
-    for repository, rows in quality.repositories(look.catalogue.reader).items():
-        folder = parted(repository)[0]
-        if folder.startswith("/") and not os.path.isdir(folder):
-            yield from ((row, 0, f"{folder} is gone") for row in rows)
+    yield from ((row, 0, "linked to nothing") for row in quality.without_edges(look.store.reader))
 
 
 def _texts(look: _Look) -> dict[int, str]:
-    return look.catalogue.reader.texts(quality.sample(look.catalogue.reader, _EVERYTHING))
+    return look.store.reader.texts(quality.sample(look.store.reader, _EVERYTHING))
 
 
 def _vague(look: _Look) -> Iterator[_Found]:
@@ -213,19 +183,16 @@ _REPLACE = 'memman replace ID "…"'
 _FINDINGS = {
     "contradictory": _Finding(f"{_REPLACE} or memman forget ID", _contradictions),
     "duplicate": _Finding("memman consolidate ID or memman forget ID", _duplicates),
-    "stale": _Finding("memman insights verify ID or memman insights archive ID", _stale),
+    "stale": _Finding("memman insights verify ID or memman forget ID", _stale),
     "vague": _Finding(_REPLACE, _vague),
     "over-long": _Finding(_REPLACE, _over_long),
-    "junk": _Finding("memman insights archive ID", _junk),
     "no edges": _Finding("memman graph rebuild", _unlinked),
-    "folder gone": _Finding("memman scope move ID --to personal", _folder_gone),
 }
 
 
-def _example(place: Place, catalogue: Catalogue, memory: int, other: int, why: str) -> dict[str, Any]:
+def _example(store: Opened, memory: int, other: int, why: str) -> dict[str, Any]:
     one, *others = (
-        veiled(place, catalogue.reader, {name: row[name] for name in _TOLD})
-        for row in catalogue.memories([memory, other] if other else [memory])
+        {name: row[name] for name in _TOLD} for row in store.memories([memory, other] if other else [memory])
     )
     return one | {"why": why, "other": others[0] if others else None}
 
@@ -251,14 +218,14 @@ def _print(found: dict[str, Any]) -> None:
         text("nothing to fix")
 
 
-@verb(shows=_print, bar=("looking", "nothing was changed"))
+@verb(opened=True, shows=_print, bar=("looking", "nothing was changed"))
 @click.option(
     "--only", multiple=True, type=click.Choice([*_FINDINGS]), help="Look for this kind only; may be repeated."
 )
 @click.option("--all", "every", is_flag=True, help=f"Have the judge read all memories, not only {SAMPLE}.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=_SHOWN, show_default=True, help="Lines of each kind.")
 def lint(
-    place: Place, *, only: Sequence[str] = (), every: bool = False, limit: int = _SHOWN, progress: Progress = unseen
+    store: Opened, *, only: Sequence[str] = (), every: bool = False, limit: int = _SHOWN, progress: Progress = unseen
 ) -> dict[str, Any]:
     """Find contradictory, duplicate, stale, vague or over-long memories, and how to fix each.
 
@@ -266,27 +233,25 @@ def lint(
     """
     counts: dict[str, int] = {}
     findings = []
-    with reading(place) as catalogue:
-        catalogue.reader.hold()
-        scopes = scopes_meant(place, catalogue)
-        look = _Look(catalogue, Judge(), ages_of(place), now_ms(), progress, _EVERYTHING if every else SAMPLE)
-        for kind in only or _FINDINGS:
-            finding = _FINDINGS[kind]
-            found = list(finding.search(look))
-            there = within(catalogue, {row for row, *_ in found}, scopes)
-            found = [one for one in found if one[0] in there]
-            if found:
-                counts[kind] = len(found)
-            for one in found[:limit]:
-                record = {"kind": kind} | _example(place, catalogue, *one)
-                findings.append(record | {"mend": finding.mend.replace("ID", short(record["uid"]))})
-        return {
-            "store": place.name,
-            "memories": quality.current(catalogue.reader),
-            "read": len(look.sample),
-            "counts": counts,
-            "findings": findings,
-        }
+    store.reader.hold()
+    look = _Look(store, Judge(), now_ms(), progress, _EVERYTHING if every else SAMPLE)
+    for kind in only or _FINDINGS:
+        finding = _FINDINGS[kind]
+        found = list(finding.search(look))
+        there = store.within({row for row, *_ in found})
+        found = [one for one in found if one[0] in there]
+        if found:
+            counts[kind] = len(found)
+        for one in found[:limit]:
+            record = {"kind": kind} | _example(store, *one)
+            findings.append(record | {"mend": finding.mend.replace("ID", short(record["uid"]))})
+    return {
+        "store": store.name,
+        "memories": quality.current(store.reader),
+        "read": len(look.sample),
+        "counts": counts,
+        "findings": findings,
+    }
 
 
 # Questions that are put to memory again, the newest.
@@ -295,9 +260,9 @@ _QUESTIONS = 500
 _COMMON = 0.75
 
 
-def _open_questions(place: Place, *, all_scopes: bool) -> Records:
+def _open_questions(store: Opened, *, all_scopes: bool) -> Records:
     """Return the questions that still have no answer, the most often asked first; nearly the same words are one."""
-    here, every = standing(), unanswered(place.data, place.name)
+    here, every = standing(), unanswered(store.data, store.name)
     groups: Records = []
     asked = [one for one in every if all_scopes or holds(here, one.repository, "", inside=False)]
     for one in reversed(asked[-_QUESTIONS:]):
@@ -308,7 +273,7 @@ def _open_questions(place: Place, *, all_scopes: bool) -> Records:
             same["times"] += 1
         else:
             groups.append({"question": one.question, "times": 1, "last": one.at, "agent": one.agent, "scope": there})
-    recalls = opened(place.data, place.name)
+    recalls = opened(store.data, store.name)
     try:
         left = [
             one
@@ -349,24 +314,21 @@ def _print_doubts(doubts: dict[str, Any]) -> None:
         text("nothing: no open question, nothing unconfirmed or contradicted")
 
 
-@verb(shows=_print_doubts)
+@verb(opened=True, shows=_print_doubts)
 @click.option("--all-scopes", is_flag=True, help="Include other repositories.")
 @limit_option
-def wonder(place: Place, *, all_scopes: bool = False, limit: int = 20) -> dict[str, Any]:
+def wonder(store: Opened, *, all_scopes: bool = False, limit: int = 20) -> dict[str, Any]:
     """List questions that memory could not answer here, and its doubtful and contradicted memories.
 
     Lists questions to which `recall` had no sure answer, then or now.
     """
-    asked = _open_questions(place, all_scopes=all_scopes)
-    with reading(place) as catalogue:
-        scopes = scopes_meant(place, catalogue, "all" if all_scopes else "here")
-        lonely = within(catalogue, lone(catalogue.reader.db), scopes)
-        weak = sorted(catalogue.memories([*lonely]), key=lambda one: -one["uses"])
-        against = [one for one in found(catalogue, scopes) if one[0] in {MAYBE, CONTRADICTED}]
-        counts = {"asked": len(asked), "weak": len(weak), "against": len(against)}
-        return {
-            "asked": asked[:limit],
-            "weak": [veiled(place, catalogue.reader, one) for one in weak[:limit]],
-            "against": [told(place, catalogue, *one) for one in against[:limit]],
-            "left": {kind: max(0, count - limit) for kind, count in counts.items()},
-        }
+    asked, scope = _open_questions(store, all_scopes=all_scopes), "all" if all_scopes else "here"
+    weak = sorted(store.memories([*store.within(lone(store.db), scope)]), key=lambda one: -one["uses"])
+    against = [one for one in found(store, scope) if one[0] in {MAYBE, CONTRADICTED}]
+    counts = {"asked": len(asked), "weak": len(weak), "against": len(against)}
+    return {
+        "asked": asked[:limit],
+        "weak": weak[:limit],
+        "against": [told(store, *one) for one in against[:limit]],
+        "left": {kind: max(0, count - limit) for kind, count in counts.items()},
+    }

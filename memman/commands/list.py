@@ -9,17 +9,7 @@ import click
 
 from memman.belief import AGAINST, SOURCES
 from memman.clock import now_ms
-from memman.commands.place import (
-    Place,
-    Records,
-    looking,
-    one_memory,
-    reading,
-    refuse_held,
-    scopes_meant,
-    veiled,
-    within,
-)
+from memman.commands.place import Opened, Records, refuse_held
 from memman.commands.printing import (
     WIDE,
     aged,
@@ -41,11 +31,9 @@ from memman.model.vocabulary import CATEGORIES, HIDDEN
 from memman.model.worth import BOUND, DAY_MS, reasons, worth
 from memman.store.filters import Filters
 from memman.store.sqlite import quality
-from memman.store.sqlite.catalogue import ARCHIVED, Catalogue
-from memman.store.sqlite.reader import SqliteReader
 
 T = TypeVar("T")
-STATUSES = ("current", "superseded", "forgotten", ARCHIVED, "all")
+STATUSES = ("current", "superseded", "forgotten", "all")
 _LINKS = {"because_of": "because of", "led_to": "led to"}
 _LONGEST = 200
 _FIELDS = (
@@ -68,7 +56,7 @@ _PLACE = "@"
 NO_STALE, NO_LEAST = "nothing is out of date, as far as can be told", "no memory is worth so little"
 
 
-@verb("list", shows=Told)
+@verb("list", opened=True, shows=Told)
 @click.option("--category", type=click.Choice(CATEGORIES), help="Show only this category.")
 @click.option("--source", type=click.Choice(SOURCES), help="Show only this source.")
 @click.option("--status", type=click.Choice(STATUSES), help="Show only this status  [default: current]")
@@ -84,7 +72,7 @@ NO_STALE, NO_LEAST = "nothing is out of date, as far as can be told", "no memory
 @click.option("--since", metavar="TIME", help="Show only what is newer: 2026-11-01T10:00, 7d, 12h, yesterday.")
 @click.option("--until", metavar="TIME", help="Show only what is older.")
 @limit_option
-def listing(place: Place, limit: int, **asked: Any) -> Told:
+def listing(store: Opened, limit: int, **asked: Any) -> Told:
     """List memories: the newest, those that may be out of date, or those worth least."""
     said = {name: value for name, value in asked.items() if value is not None and value is not False}
     form, *more = [name for name in _FORMS if name in said] or [""]
@@ -97,22 +85,20 @@ def listing(place: Place, limit: int, **asked: Any) -> Told:
         raise UsageError(f"{_option(wrong)} goes with {' or '.join(forms) or 'the plain list'} only")
     said |= {name: moment(said[name], name) for name in ("since", "until") if name in said}
     if form == "around":
-        records = find(place, value, limit=limit, **said)
+        records = find(store, value, limit=limit, **said)
     else:
-        records = limited(lambda most: find(place, value, limit=most, **said), limit)
-    return Told(aged(place, records), show if records else lambda _: text(none))
+        records = limited(lambda most: find(store, value, limit=most, **said), limit)
+    return Told(aged(store, records), show if records else lambda _: text(none))
 
 
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def listed(place: Place, _: object = None, *, status: str = "current", limit: int = 20, **asked: Any) -> Records:
+def listed(store: Opened, _: object = None, *, status: str = "current", limit: int = 20, **asked: Any) -> Records:
     """Return memories, newest first, of a `category`, `source` or `scope`, and `since` or `until` a moment."""
-    with reading(place) as catalogue:
-        asked["scopes"] = scopes_meant(place, catalogue, asked.pop("scope", None))
-        records = catalogue.listed(status=status, limit=limit, **asked)
-        return [veiled(place, catalogue.reader, one | why_held(catalogue, one)) for one in records]
+    scopes = store.scopes_meant(asked.pop("scope", None))
+    return [one | why_held(store, one) for one in store.listed(status=status, limit=limit, scopes=scopes, **asked)]
 
 
 def _print_listed(records: Records) -> None:
@@ -126,28 +112,25 @@ def _status(record: dict[str, Any]) -> str:
     return f"{record['status']}: {record['why']}" if "why" in record else str(record["status"])
 
 
-def stale(place: Place, _: object = None, *, limit: int = 20, **asked: Any) -> Records:
+def stale(store: Opened, _: object = None, *, limit: int = 20, **asked: Any) -> Records:
     """Return current memories that may be out of date, each with `why`: the one that may be so for longest first."""
-    ages, now = ages_of(place), now_ms()
-    with reading(place) as catalogue:
-        found = doubts(catalogue.reader, ages, now)
-        first = sorted((min(why), row) for row, why in _asked(place, catalogue, found, asked).items())
-        whys = {row: {"why": [*found[row].values()]} for _, row in first[:limit]}
-        return _told(place, catalogue, whys)
+    found = doubts(store, now_ms())
+    first = sorted((min(why), row) for row, why in _asked(store, found, asked).items())
+    whys = {row: {"why": [*found[row].values()]} for _, row in first[:limit]}
+    return _told(store, whys)
 
 
-def _asked(place: Place, catalogue: Catalogue, found: dict[int, T], asked: dict[str, Any]) -> dict[int, T]:
+def _asked(store: Opened, found: dict[int, T], asked: dict[str, Any]) -> dict[int, T]:
     """Return those of memories that are of the category, source and scope asked for."""
-    scopes = scopes_meant(place, catalogue, asked.get("scope"))
+    scopes = store.scopes_meant(asked.get("scope"))
     filters = Filters(category=asked.get("category"), source=asked.get("source"), scopes=scopes)
-    rows = catalogue.reader.filtered(found, filters)
+    rows = store.reader.filtered(found, filters)
     return {row: one for row, one in found.items() if row in rows}
 
 
-def _told(place: Place, catalogue: Catalogue, more: Mapping[int, dict[str, Any]]) -> Records:
+def _told(store: Opened, more: Mapping[int, dict[str, Any]]) -> Records:
     """Return memories, in the order of `more`, each with what that says of it."""
-    records = catalogue.memories([*more])
-    return [veiled(place, catalogue.reader, one | more[one["id"]]) for one in records]
+    return [one | more[one["id"]] for one in store.memories([*more])]
 
 
 def print_stale(records: Records) -> None:
@@ -155,16 +138,14 @@ def print_stale(records: Records) -> None:
     memories(records, why=lambda one: "; ".join(one["why"]))
 
 
-def least(place: Place, _: object = None, *, below: float = BOUND, limit: int | None = 20, **asked: Any) -> Records:
+def least(store: Opened, _: object = None, *, below: float = BOUND, limit: int | None = 20, **asked: Any) -> Records:
     """Return the current memories worth less than `below` and not immune, the least first, with `worth` and `why`."""
     now = now_ms()
-    with reading(place) as catalogue:
-        kept = quality.kept(catalogue.reader, quality.standings(catalogue.reader))
-        kept = _asked(place, catalogue, {row: one for row, one in kept.items() if not one.immune}, asked)
-        valued = sorted((worth(one, now), row) for row, one in kept.items())
-        first = [(value, row) for value, row in valued if value < below][:limit]
-        whys = {row: {"worth": round(value, 3), "why": reasons(kept[row], now)} for value, row in first}
-        return _told(place, catalogue, whys)
+    kept = quality.kept(store.reader, quality.standings(store.reader))
+    kept = _asked(store, {row: one for row, one in kept.items() if not one.immune}, asked)
+    valued = sorted((worth(one, now), row) for row, one in kept.items())
+    first = [(value, row) for value, row in valued if value < below][:limit]
+    return _told(store, {row: {"worth": round(value, 3), "why": reasons(kept[row], now)} for value, row in first})
 
 
 def print_least(records: Records) -> None:
@@ -172,22 +153,17 @@ def print_least(records: Records) -> None:
     memories(records, worth=lambda one: f"{one['worth']:.3f}", why=lambda one: "; ".join(one["why"]))
 
 
-def about(place: Place, name: str, *, limit: int = 20, **asked: Any) -> Records:
+def about(store: Opened, name: str, *, limit: int = 20, **asked: Any) -> Records:
     """Return the newest memories that mention a name in their text, or as an entity."""
     if not compared(name):
         raise UsageError("there is no name to look for: give one, as it is written")
-    with reading(place) as catalogue:
-        asked["scopes"] = scopes_meant(place, catalogue, asked.pop("scope", None))
-        return _told(place, catalogue, {row: {} for row in catalogue.about((name,), Filters(**asked), limit)})
+    filters = Filters(scopes=store.scopes_meant(asked.pop("scope", None)), **asked)
+    return store.memories(store.about((name,), filters, limit))
 
 
-def ages_of(place: Place) -> dict[str, str]:
-    """Return after how many days a memory of a category is old."""
-    return stale_ages(Settings.load(place.data))
-
-
-def doubts(reader: SqliteReader, ages: Mapping[str, str], now: int) -> dict[int, dict[int, str]]:
+def doubts(store: Opened, now: int) -> dict[int, dict[int, str]]:
     """Return since when, and why, each current memory may be out of date that may be."""
+    reader, ages = store.reader, stale_ages(Settings.load(store.data))
     rows = quality.standings(reader)
     evidence = reader.evidence(row.id for row in rows)
     changes = reader.changed_files((row.id for row in rows), now)
@@ -215,7 +191,7 @@ def _reasons(
 
 
 def by_day(
-    place: Place,
+    store: Opened,
     _: object = None,
     *,
     limit: int = 20,
@@ -224,14 +200,13 @@ def by_day(
     scope: str | None = None,
 ) -> Records:
     """Return the newest memories that came to hold from `since` on and before `until`, the newest last."""
-    with reading(place) as catalogue:
-        rows = [row for at, row in catalogue.latest(until, limit) if _within(at, since, until)]
-        there = within(catalogue, rows, scopes_meant(place, catalogue, scope))
-        return _described(catalogue, [row for row in rows if row in there])
+    rows = [row for at, row in store.latest(until, limit) if _within(at, since, until)]
+    there = store.within(rows, scope)
+    return _described(store, [row for row in rows if row in there])
 
 
 def around(
-    place: Place,
+    store: Opened,
     part: str,
     *,
     limit: int = 20,
@@ -240,32 +215,30 @@ def around(
     scope: str | None = None,
 ) -> Records:
     """Return a memory amid those that came to hold just before and after it. Raises UsageError for a hidden one."""
-    half = limit // 2
-    with looking(place) as (catalogue, queue):
-        asked = one_memory(part, catalogue, queue, place.name)
-        found = catalogue.around(asked, half, limit - 1 - half)
-        there = within(catalogue, [row for _, row in found], scopes_meant(place, catalogue, scope))
-        rows = [row for at, row in found if row == asked or (row in there and _within(at, since, until))]
-        if asked not in rows:
-            refuse_held(part, catalogue.memories([asked])[0]["status"])
-            raise UsageError(f"{part} is forgotten: `memman forget --undo {part}` brings it back")
-        return _described(catalogue, rows, asked)
+    half, asked = limit // 2, store.row_of(part)
+    found = store.around(asked, half, limit - 1 - half)
+    there = store.within([row for _, row in found], scope)
+    rows = [row for at, row in found if row == asked or (row in there and _within(at, since, until))]
+    if asked not in rows:
+        refuse_held(part, store.memories([asked])[0]["status"])
+        raise UsageError(f"{part} is forgotten: `memman forget --undo {part}` brings it back")
+    return _described(store, rows, asked)
 
 
 def _within(at: int, since: int | None, until: int | None) -> bool:
     return (since is None or at >= since) and (until is None or at < until)
 
 
-def _described(catalogue: Catalogue, rows: Sequence[int], asked: int | None = None) -> Records:
+def _described(store: Opened, rows: Sequence[int], asked: int | None = None) -> Records:
     """Describe memories: what took the place of each, what it came of and led to, and whether it is one asked about."""
-    memories = catalogue.memories(rows)
+    memories = store.memories(rows)
     links = [
         (edge.near, "led_to" if edge.src == edge.near else "because_of", edge.far)
-        for edge in catalogue.reader.edges(rows)
+        for edge in store.reader.edges(rows)
         if edge.kind == "causal"
     ]
     others = {memory["superseded_by"] for memory in memories if memory["superseded_by"]} | {far for *_, far in links}
-    uids = {other["id"]: other["uid"] for other in catalogue.memories(sorted(others)) if other["status"] not in HIDDEN}
+    uids = {other["id"]: other["uid"] for other in store.memories(sorted(others)) if other["status"] not in HIDDEN}
     session = next((memory["origin"] for memory in memories if memory["id"] == asked), _PLACE)
     return [
         {name: memory[name] for name in _FIELDS}

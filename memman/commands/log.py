@@ -4,7 +4,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from itertools import groupby
 from typing import Any
 
@@ -12,18 +11,7 @@ import click
 
 from memman.clock import now_ms
 from memman.commands import review
-from memman.commands.place import (
-    Place,
-    Records,
-    looking,
-    memories_of,
-    one_memory,
-    reading,
-    scopes_meant,
-    standing,
-    veiled,
-    within,
-)
+from memman.commands.place import Opened, Records, standing, veiled
 from memman.commands.printing import WIDE, holds, labelled, lines, pairs, short, table, tallied, text, when
 from memman.commands.printing import listed as limited
 from memman.commands.verb import Group, Told, limit_option, store_option
@@ -34,9 +22,7 @@ from memman.model.plural import counted
 from memman.model.text import duration
 from memman.model.vocabulary import WISHES
 from memman.queue.ledger import Ledger
-from memman.queue.view import QueueView
 from memman.store.sqlite import sessions as sql
-from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.rules import VERB as RULE
 from memman.store.sqlite.sessions import sitting
 from memman.store.sqlite.topics import last_session, superseded_texts
@@ -92,28 +78,28 @@ def log() -> None:
     """
 
 
-@log.verb("list", shows=Told)
+@log.verb("list", opened=True, shows=Told)
 @limit_option
 @since_option
 @click.option("--memory", metavar="ID", help="Show only changes to this memory.")
 @click.option("--session", metavar="S", help="Show what a session stored: its id, or `last` for the last one here.")
 @click.option("--stats", "counts", is_flag=True, help="Show counts by verb and day.")
 def listing(
-    place: Place, limit: int, since: str | None, memory: str | None, session: str | None, *, counts: bool = False
+    store: Opened, limit: int, since: str | None, memory: str | None, session: str | None, *, counts: bool = False
 ) -> Told:
     """List changes, newest first."""
     if since == LAST and not (session or memory or counts):
-        return Told(since_last(place), _print_since_last)
+        return Told(since_last(store), _print_since_last)
     if session is not None:
         if counts or since or memory:
             raise UsageError("--session shows a whole session: leave out --since, --memory and --stats")
-        return Told(left(place, session), _print_session)
-    after = _after(place, since)
+        return Told(left(store, session), _print_session)
+    after = None if since is None else _since(store, since)
     if counts:
         if memory is not None:
             raise UsageError("--stats counts the whole store and cannot be combined with --memory")
-        return Told(stats(place, since=after), _print_stats)
-    return Told(limited(lambda most: listed(place, limit=most, since=after, memory=memory), limit), _print_lines)
+        return Told(stats(store, since=after), _print_stats)
+    return Told(limited(lambda most: listed(store, limit=most, since=after, memory=memory), limit), _print_lines)
 
 
 def _print_stats(tally: dict[str, Any]) -> None:
@@ -145,16 +131,11 @@ def _left(memory: dict[str, Any]) -> tuple[str, str, str]:
     return short(memory["uid"]), labelled(memory, *stands, holds(memory)), said
 
 
-def _after(place: Place, since: str | None) -> int | None:
-    return None if since is None else _since(place, since)
-
-
-def _since(place: Place, said: str) -> int:
+def _since(store: Opened, said: str) -> int:
     """Return the moment that --since says; the LAST is when the last sitting began, or ever where there was none."""
     if said != LAST:
         return moment(said, "since")
-    with reading(place) as catalogue:
-        last = sql.sitting(catalogue.reader.db, place.session)
+    last = sitting(store.db, store.place.session)
     return last[0] if last else 0
 
 
@@ -185,13 +166,18 @@ _WRITTEN: dict[str, Callable[[Any], str]] = {
 }
 
 
-@log.verb(shows=lambda records: lines(map(_worker_line, records)), counts=len, none="no drain has written to the log")
+@log.verb(
+    opened=True,
+    shows=lambda records: lines(map(_worker_line, records)),
+    counts=len,
+    none="no drain has written to the log",
+)
 @since_option
-def worker(place: Place, *, since: str | None = None, limit: int = 20) -> Records:
+def worker(store: Opened, *, since: str | None = None, limit: int = 20) -> Records:
     """Show what drains did, newest last."""
     from memman.drain import worklog
 
-    return worklog.lines(place.data, limit, _after(place, since))
+    return worklog.lines(store.data, limit, None if since is None else _since(store, since))
 
 
 def _worker_line(record: dict[str, Any]) -> str:
@@ -208,21 +194,19 @@ def _print_learned(groups: Records) -> None:
 
 
 @log.verb(
+    opened=True,
     shows=_print_learned,
     counts=lambda groups: sum(len(group["memories"]) for group in groups),
     none="nothing learned since then",
 )
 @newer_option
-def learned(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
+def learned(store: Opened, *, since: str = "7d", limit: int = 20) -> Records:
     """Show what was learned, by day and repository."""
-    begun = _since(place, since)
-    with reading(place) as catalogue:
-        days = catalogue.came(begun)
-        there = within(catalogue, days, scopes_meant(place, catalogue))
-        scopes = {row: label(*scope) for row, scope in catalogue.reader.scope_of(days).items()}
-        rows = sorted(there, key=lambda row: scopes.get(row, ""))
-        rows.sort(key=lambda row: days[row], reverse=True)
-        told = {one["id"]: one for one in memories_of(place, catalogue, rows[:limit])}
+    days = store.came(_since(store, since))
+    scopes = {row: label(*scope) for row, scope in store.reader.scope_of(days).items()}
+    rows = sorted(store.within(days), key=lambda row: scopes.get(row, ""))
+    rows.sort(key=lambda row: days[row], reverse=True)
+    told = {one["id"]: one for one in store.memories(rows[:limit])}
     groups = []
     for (day, scope), these in groupby(rows, key=lambda row: (days[row], scopes.get(row, ""))):
         memories = [*these]
@@ -243,23 +227,21 @@ def _changed_line(one: dict[str, Any], *more: str) -> str:
     return f"{one['sign']} {short(one['uid'])}  {labelled(one, *more)}  {one['text']}{before}{how}"
 
 
-@log.verb(shows=_print_diff, counts=len, none="nothing changed since then")
+@log.verb(opened=True, shows=_print_diff, counts=len, none="nothing changed since then")
 @newer_option
-def diff(place: Place, *, since: str = "7d", limit: int = 20) -> Records:
+def diff(store: Opened, *, since: str = "7d", limit: int = 20) -> Records:
     """Show what was added (+), removed (-) and changed (~) since then, by scope."""
-    begun = _since(place, since)
-    with reading(place) as catalogue:
-        changes = changed(place, catalogue, begun)
+    changes = changed(store, _since(store, since))
     return sorted(changes[-limit:], key=lambda change: (change["scope"], "+-~".index(change["sign"])))
 
 
-def changed(place: Place, catalogue: Catalogue, since: int) -> Records:
+def changed(store: Opened, since: int) -> Records:
     """Return what is otherwise than it was at a moment, each with its sign and the verbs of its lines."""
-    verbs = catalogue.changed(since)
-    there = within(catalogue, verbs, scopes_meant(place, catalogue))
+    verbs = store.changed(since)
+    there = store.within(verbs)
     return [
         {"sign": sign, "verbs": [*verbs[record["id"]]]} | record
-        for record in memories_of(place, catalogue, [row for row in verbs if row in there])
+        for record in store.memories([row for row in verbs if row in there])
         if (sign := _sign(verbs[record["id"]], record))
     ]
 
@@ -278,11 +260,10 @@ def _print_sessions(records: Records) -> None:
         text(f"{when(one['last'])}  {where}  {counts}, {one['tokens']} tokens")
 
 
-@log.verb(shows=_print_sessions, counts=len, none="no sessions")
-def sessions(place: Place, *, limit: int | None = None) -> Records:
+@log.verb(opened=True, shows=_print_sessions, counts=len, none="no sessions")
+def sessions(store: Opened, *, limit: int | None = None) -> Records:
     """List the sessions that made or were shown memories, latest first."""
-    with reading(place) as catalogue:
-        return sql.listed(catalogue.reader.db)[:limit]
+    return sql.listed(store.db)[:limit]
 
 
 def _print_cost(record: dict[str, Any]) -> None:
@@ -305,100 +286,88 @@ def _bill(one: dict[str, Any]) -> str:
     return f"{counted(one['calls'], 'call')}, {tokens}, {one['cost']:.4f} USD{unpriced}"
 
 
-@log.verb(shows=_print_cost)
+@log.verb(opened=True, shows=_print_cost)
 @newer_option
-def cost(place: Place, *, since: str = "7d") -> dict[str, Any]:
+def cost(store: Opened, *, since: str = "7d") -> dict[str, Any]:
     """Show what models cost, and how many tokens of memories were shown.
 
     Cost is counted by day (UTC), stage, model and repository, over all stores. Tokens shown are those of the
     memories' lines alone; the last hooks are counted at the next drain.
     """
-    begun = _since(place, since)
-    with closing(QueueView(place.data)) as queue:
-        spent = Ledger(queue.db).spent_since(time.strftime("%Y-%m-%d", time.gmtime(begun / 1000)))
-    with reading(place) as catalogue:
-        told = sql.costs(catalogue.reader.db, begun)
+    begun = _since(store, since)
+    spent = Ledger(store.queue.db).spent_since(time.strftime("%Y-%m-%d", time.gmtime(begun / 1000)))
     named = [entry | {"repository": label(entry["repository"], "") or entry["repository"]} for entry in spent]
-    return {"spent": named, "shown": told}
+    return {"spent": named, "shown": sql.costs(store.db, begun)}
 
 
-def left(place: Place, part: str) -> dict[str, Any]:
+def left(store: Opened, part: str) -> dict[str, Any]:
     """Return the session whose id begins with `part`, or the LAST, with the memories that it made and was shown.
 
     Each of those that it made says what it replaced. Raises UnknownId and AmbiguousId.
     """
     from memman.store.sqlite.undo import one_of
 
-    known = {one["session"]: one for one in sessions(place)}
-    with reading(place) as catalogue:
-        db = catalogue.reader.db
-        if part == LAST:
-            if not (last := last_session(db, standing(), place.session)):
-                raise UnknownId("no session has stored anything here yet")
-            part = last[1]
-        one = known[one_of(known, part, "session")]
-        ids, told = (find(db, one["session"]) for find in (sql.made, sql.shown))
-        before = superseded_texts(catalogue.reader.db, ids)
-        made = [record | {"replaced": before.get(record["id"])} for record in memories_of(place, catalogue, ids)]
-        return one | {"made": made, "shown": memories_of(place, catalogue, told)}
+    known = {one["session"]: one for one in sessions(store)}
+    if part == LAST:
+        if not (last := last_session(store.db, standing(), store.place.session)):
+            raise UnknownId("no session has stored anything here yet")
+        part = last[1]
+    one = known[one_of(known, part, "session")]
+    ids, told = (find(store.db, one["session"]) for find in (sql.made, sql.shown))
+    before = superseded_texts(store.db, ids)
+    made = [record | {"replaced": before.get(record["id"])} for record in store.memories(ids)]
+    return one | {"made": made, "shown": store.memories(told)}
 
 
-def listed(place: Place, *, limit: int = 20, since: int | None = None, memory: str | None = None) -> Records:
+def listed(store: Opened, *, limit: int = 20, since: int | None = None, memory: str | None = None) -> Records:
     """Return the newest lines, newest first; `memory` is an id, `since` Unix milliseconds."""
-    uid = None
-    if memory is not None:
-        with looking(place) as (catalogue, queue):
-            uid = str(catalogue.memories([one_memory(memory, catalogue, queue, place.name)])[0]["uid"])
-    with reading(place) as catalogue:
-        scopes = None if memory else scopes_meant(place, catalogue)
-        lines = catalogue.log(limit=limit, since=since, memory=uid)
-        return [_told(place, one, catalogue) for one in lines if scopes is None or _there(catalogue, one, scopes)]
+    uid = None if memory is None else str(store.memories([store.row_of(memory)])[0]["uid"])
+    lines = store.log(limit=limit, since=since, memory=uid)
+    if not memory and store.scopes_meant() is not None:
+        there = store.reader.rows(store.within(store.reader.located([one["memory"] for one in lines]))).values()
+        uids = {row.uid for row in there}
+        lines = [one for one in lines if one["memory"] in uids]
+    return [_told(store, one) for one in lines]
 
 
-def _there(catalogue: Catalogue, record: dict[str, Any], scopes: frozenset[int]) -> bool:
-    """Whether what a line of the log is about is a memory that holds in some scopes."""
-    return bool(within(catalogue, catalogue.reader.located([record["memory"]]), scopes))
-
-
-def lines_of(place: Place, catalogue: Catalogue, uid: str) -> Records:
+def lines_of(store: Opened, uid: str) -> Records:
     """Return the latest lines about a memory, oldest first."""
-    return [_told(place, one, catalogue) for one in reversed(catalogue.log(limit=_CHANGES, memory=uid))]
+    return [_told(store, one) for one in reversed(store.log(limit=_CHANGES, memory=uid))]
 
 
-def _told(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+def _told(store: Opened, record: dict[str, Any]) -> dict[str, Any]:
     """Say of a line whose it is and how its memory stands, with both sides of the change as far as may be told."""
-    record |= _by_whom(record, catalogue)
+    record |= _by_whom(store, record)
     sides = {side: record[side] for side in ("before", "after") if record[side]}
-    told = {name: veiled(place, catalogue.reader, side, record["memory"]) for name, side in sides.items()}
-    return record | told | _standing(record, catalogue)
+    told = {name: veiled(store.place, store.reader, side, record["memory"]) for name, side in sides.items()}
+    return record | told | _standing(store, record)
 
 
-def stats(place: Place, *, since: int | None = None) -> dict[str, Any]:
+def stats(store: Opened, *, since: int | None = None) -> dict[str, Any]:
     """Count what was done, by verb and by day (local time), newest day first."""
-    with reading(place) as catalogue:
-        days = catalogue.log_days(since=since)
+    days = store.log_days(since=since)
     verbs: Counter[str] = Counter()
     for counts in days.values():
         verbs.update(counts)
     return {"verbs": dict(verbs.most_common()), "days": days}
 
 
-def _by_whom(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+def _by_whom(store: Opened, record: dict[str, Any]) -> dict[str, Any]:
     """Return the agent and session of a change, out of its later side or its note; '' for a person in a shell."""
     after = {name: said for name, said in (record["after"] or {}).items() if name not in WHO}
     ran = {name: record["after"][name] for name in WHO if name in (record["after"] or {})}
-    came = ran or (catalogue.receipt(record["note"]) if record["note"] else None) or {}
+    came = ran or (store.receipt(record["note"]) if record["note"] else None) or {}
     return {name: came.get(name, "") for name in WHO} | {"after": after or None}
 
 
-def _standing(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+def _standing(store: Opened, record: dict[str, Any]) -> dict[str, Any]:
     """Return whose word a memory is, '' for one that is purged, where it holds and what may make it doubtful.
 
     A rule is a person's.
     """
     if record["verb"].startswith(RULE):
         return {"source": "user"}
-    for memory in catalogue.memories([*catalogue.reader.located([record["memory"]])][:1]):
+    for memory in store.memories([*store.reader.located([record["memory"]])][:1]):
         return {name: memory[name] for name in ("source", "scope", "ends_at", "file_changed_at")}
     return {"source": ""}
 
@@ -408,28 +377,27 @@ _FEWEST, _MOST, _MONTH_HOURS = 3, 40, 720
 _HOUR_MS = 3_600_000
 
 
-def since_last(place: Place) -> dict[str, Any]:
+def since_last(store: Opened) -> dict[str, Any]:
     """Return from when until when the last sitting was, how long ago it ended, and what changed since it began.
 
     What is most telling comes first. What replaced something says what; that is not told by itself. `left` is how much
     more there is.
     """
     now = now_ms()
-    with reading(place) as catalogue:
-        last = sitting(catalogue.reader.db, place.session)
-        waiting = review.count(catalogue)
-        if not last:
-            return {"since": None, "until": None, "away_ms": None, "changes": [], "left": 0, "waiting": waiting}
-        changes = changed(place, catalogue, last[0])
-        before = superseded_texts(catalogue.reader.db, [one["id"] for one in changes])
-        new = {one["id"] for one in changes}
-        told = [one | {"replaced": before.get(one["id"])} for one in changes if one["superseded_by"] not in new]
-        away = now - last[1]
-        room = room_for(away) - 1
-        room -= len(told) > room
-        first = sorted(told, key=_telling)[:room]
-        left = len(told) - len(first)
-        return {"since": last[0], "until": last[1], "away_ms": away, "changes": first, "left": left, "waiting": waiting}
+    last = sitting(store.db, store.place.session)
+    waiting = review.count(store)
+    if not last:
+        return {"since": None, "until": None, "away_ms": None, "changes": [], "left": 0, "waiting": waiting}
+    changes = changed(store, last[0])
+    before = superseded_texts(store.db, [one["id"] for one in changes])
+    new = {one["id"] for one in changes}
+    told = [one | {"replaced": before.get(one["id"])} for one in changes if one["superseded_by"] not in new]
+    away = now - last[1]
+    room = room_for(away) - 1
+    room -= len(told) > room
+    first = sorted(told, key=_telling)[:room]
+    left = len(told) - len(first)
+    return {"since": last[0], "until": last[1], "away_ms": away, "changes": first, "left": left, "waiting": waiting}
 
 
 def room_for(away_ms: int) -> int:

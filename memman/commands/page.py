@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from memman.commands.person import refuse_agents, tell
-from memman.commands.place import Place
+from memman.commands.place import Opened, Place, opened
 from memman.commands.verb import verb
 from memman.config.places import put_file
 from memman.model.errors import CannotWrite, UsageError
 
 if TYPE_CHECKING:
-    from memman.page.server import Server
+    from memman.page.server import Server, Site
 
 T = TypeVar("T")
 _PRIVATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -26,7 +26,7 @@ _PRIVATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 @click.argument("file", required=False, metavar="[FILE]")
 @click.option("--idle", type=click.IntRange(1, 1440), default=15, show_default=True, help="Minutes without a visit.")
 @click.option("--port", type=click.IntRange(1024, 65535), help="Port on 127.0.0.1; by default any that is free.")
-@click.option("--open", "opened", is_flag=True, help="Open the browser.")
+@click.option("--open", "browser", is_flag=True, help="Open the browser.")
 @click.option("--token-file", metavar="FILE", help="For scripts: write a token to this file, and print no link.")
 def page(
     place: Place,
@@ -34,7 +34,7 @@ def page(
     *,
     idle: int = 15,
     port: int | None = None,
-    opened: bool = False,
+    browser: bool = False,
     token_file: str | None = None,
 ) -> int:
     """Show and change memory in a browser.
@@ -43,24 +43,20 @@ def page(
     but writes one file without buttons, to read or to send. With --token-file a script may read every page as JSON,
     and remember.
     """
-    from memman.page.actions import ACTIONS, FOR_SCRIPTS
-    from memman.page.document import whole
-    from memman.page.server import Server, Site
-    from memman.page.views import VIEWS
+    from memman.page.server import Server
 
     refuse_agents()
     if file is not None:
-        if port or opened or token_file:
+        if port or browser or token_file:
             raise UsageError("a FILE is written, not served: leave out --port, --open and --token-file")
         return _filed(place, file)
-    site = Site(_bound(place, VIEWS), _bound(place, ACTIONS), _bound(place, FOR_SCRIPTS), whole)
     try:
-        server = Server(site, idle * 60, port or 0)
+        server = Server(site(place), idle * 60, port or 0)
     except OSError as error:
         raise CannotWrite(f"port {port} cannot be used: {error.strerror}") from None
     for ends in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ends, lambda *_: server.stop())
-    with _told(place, server, token_file, opened=opened):
+    with _told(place, server, token_file, browser=browser):
         server.run()
     return 0
 
@@ -74,7 +70,9 @@ def _filed(place: Place, path: str) -> int:
     try:
         if os.path.lexists(path) and not ours(path):
             raise UsageError(f"{path} already exists and is no page of memman: give another name")
-        put_file(os.path.abspath(path), written(place).encode(errors="replace").decode())
+        with opened(place) as store:
+            text = written(store)
+        put_file(os.path.abspath(path), text.encode(errors="replace").decode())
     except OSError as error:
         raise CannotWrite(f"{path} cannot be written: {error.strerror}") from None
     click.echo(f"wrote {path}")
@@ -82,13 +80,13 @@ def _filed(place: Place, path: str) -> int:
 
 
 @contextmanager
-def _told(place: Place, server: "Server", token_file: str | None, *, opened: bool) -> Iterator[None]:
+def _told(place: Place, server: "Server", token_file: str | None, *, browser: bool) -> Iterator[None]:
     """Say where the page is: to a script in a file, to a person at their terminal or by opening the browser."""
     if token_file:
         with _written(token_file, f"Authorization: Bearer {server.scripts}\n"):
             click.echo(server.address)
             yield
-    elif opened:
+    elif browser:
         import webbrowser
 
         tell(f"{server.link}\nThe link works once. Ctrl-C ends the page.", "Serve the page?")
@@ -117,8 +115,23 @@ def _written(path: str, text: str) -> Iterator[None]:
             os.unlink(path)
 
 
-def _bound(
-    place: Place, table: Mapping[str, Callable[[Place, Mapping[str, str]], T]]
-) -> dict[str, Callable[[Mapping[str, str]], T]]:
-    """Have each function of a table work on a store."""
-    return {name: partial(work, place) for name, work in table.items()}
+def site(place: Place) -> "Site":
+    """Return what is served of a store."""
+    from memman.page.actions import ACTIONS, FOR_SCRIPTS
+    from memman.page.document import whole
+    from memman.page.server import Site
+    from memman.page.views import VIEWS
+
+    views = {path: _opening(place, view) for path, view in VIEWS.items()}
+    actions, scripts = ({name: partial(act, place) for name, act in table.items()} for table in (ACTIONS, FOR_SCRIPTS))
+    return Site(views, actions, scripts, whole)
+
+
+def _opening(place: Place, view: Callable[[Opened, Mapping[str, str]], T]) -> Callable[[Mapping[str, str]], T]:
+    """Have a view look at the store as it is when it is asked."""
+
+    def looked(values: Mapping[str, str]) -> T:
+        with opened(place) as store:
+            return view(store, values)
+
+    return looked

@@ -1,4 +1,4 @@
-"""The store a command means, opened to read or to write, and the memories that its ids name."""
+"""The store a command means, opened to read or to write; what it says there, and to whom, is settled here alone."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +18,7 @@ from memman.model.records import Note, Provenance, Scope
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import WITHHELD
 from memman.queue.view import QueueView
+from memman.store import MemoryRow
 from memman.store.sqlite.catalogue import Catalogue, freshness
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.scopes import kept
@@ -99,42 +100,6 @@ def made_in(folder: str) -> dict[str, str]:
     return {"host": os.uname().nodename, "user": user, "cwd": os.path.realpath(folder), "revision": ""}
 
 
-def meant(catalogue: Catalogue, to: str) -> Scope:
-    """Return the scope that is meant by `personal`, `repository`, `path:FOLDER` or the label of one that there is."""
-    if to == scope.PERSONAL:
-        return Scope()
-    if to == scope.REPOSITORY or to.startswith(scope.PATH):
-        said, here = scope.asked(to), standing()
-        if not here.repository:
-            raise UsageError("what is said at home holds everywhere: go to the folder that memories are to be moved to")
-        return Scope(here.repository, said.removeprefix(scope.PATH) if said.startswith(scope.PATH) else "")
-    known = [one for one, _ in catalogue.scopes() if to in {scope.label(*one), one.repository}]
-    if len(known) != 1:
-        why = "several scopes are called" if known else "there is no scope"
-        raise UsageError(f"{why} {to!r}: give personal, repository, path:FOLDER, or one of `memman scope list`")
-    return known[0]
-
-
-def scopes_meant(place: Place, catalogue: Catalogue, said: str | None = None) -> frozenset[int] | None:
-    """Return the scopes of a store that `said` names, None for all: a repository with its folders, or one folder.
-
-    `here` are those whose memories recall finds where the command is given, and what an agent means who says nothing:
-    what one customer's repository holds is not read in another's by chance.
-    """
-    said = said or ("here" if place.agent else "all")
-    if said == "all":
-        return None
-    if said == "here":
-        return catalogue.reader.scopes(standing())
-    scope = meant(catalogue, said)
-    return catalogue.reader.holding(scope.repository, scope.path)
-
-
-def within(catalogue: Catalogue, rows: Collection[int], scopes: frozenset[int] | None) -> Collection[int]:
-    """Return those of `rows` that hold in some scopes of a store, None for all."""
-    return rows if scopes is None else kept(catalogue.reader.db, rows, scopes)
-
-
 def expected(place: Place) -> Place:
     """Return the store; raise UnknownStore where it is not there and no note waits for it. The default one may come."""
     if place.name != stores.DEFAULT and not place.exists:
@@ -145,19 +110,12 @@ def expected(place: Place) -> Place:
 
 
 @contextmanager
-def reading(place: Place) -> Iterator[Catalogue]:
-    """Open the store to read. Raises UnknownStore where `expected` does."""
-    with Catalogue.open(expected(place).path) as catalogue:
-        yield catalogue
-
-
-@contextmanager
-def looking(place: Place) -> Iterator[tuple[Catalogue, QueueView]]:
-    """Open the store and the queue to read."""
+def opened(place: Place) -> Iterator["Opened"]:
+    """Open the store, and the queue, to read. Raises UnknownStore where `expected` does."""
     with closing(QueueView(place.data)) as queue:
         queue.hold()  # before the store is read: a note drained in between is seen twice, and never not at all
-        with reading(place) as catalogue:
-            yield catalogue, queue
+        with Catalogue.open(expected(place).path) as catalogue:
+            yield Opened(place, catalogue.reader, queue)
 
 
 def steadily(work: Callable[Concatenate[Place, P], T]) -> Callable[Concatenate[Place, P], T]:
@@ -208,47 +166,99 @@ class Named:
     note: str = ""
 
 
-def named(part: str, catalogue: Catalogue, queue: QueueView, store: str) -> Named:
-    """Find what `part` names in `store`. Raises UsageError, UnknownId and AmbiguousId."""
-    part = checked(part)
-    stored = _stored(part, catalogue.named(part))
-    known = {one.uid for one in stored}  # a note whose drain died before it said so is in the queue, too
-    found = [*stored, *(Named(uid, note=uid) for uid in queue.named(store, part) if uid not in known)]
-    exact = [one for one in found if one.uid == part]
-    if len(exact or found) == 1:
-        return (exact or found)[0]
-    if not found:
-        raise UnknownId(f"store {store!r} has no memory or queued note with the id {part}")
-    raise AmbiguousId(f"{part} is ambiguous, give more characters: {_candidates(found, part)}")
+class Opened(Catalogue):
+    """A store as a verb reads it: which memories are meant, and what of them may be told to who asks.
 
+    An agent is told what holds where it works, unless it says where, and not what a memory says that is held back.
+    """
 
-def all_named(parts: Sequence[str], catalogue: Catalogue, queue: QueueView, store: str) -> list[Named]:
-    """Find what each of `parts` names, all before anything is done with the first."""
-    return list(dict.fromkeys(named(part, catalogue, queue, store) for part in parts))
+    def __init__(self, place: Place, reader: SqliteReader, queue: QueueView) -> None:
+        super().__init__(reader, place.path)
+        self.place, self.queue, self.db = place, queue, reader.db
+        self.data, self.name = place.data, place.name
 
+    def scopes_meant(self, said: str | None = None) -> frozenset[int] | None:
+        """Return the scopes that `said` names, None for all: a repository with its folders, or one folder.
 
-def all_memories(parts: Sequence[str], catalogue: Catalogue, queue: QueueView, store: str) -> list[int]:
-    """Return the rows of the stored memories that `parts` name, each once. Raises also where one names a note."""
-    found = all_named(parts, catalogue, queue, store)
-    for one in found:
-        _refuse_note(one)
-    return list(dict.fromkeys(memory for one in found for memory in one.memories))
+        `here` are those whose memories recall finds where the command is given, and what an agent means who says
+        nothing: what one customer's repository holds is not read in another's by chance.
+        """
+        said = said or ("here" if self.place.agent else "all")
+        if said == "all":
+            return None
+        if said == "here":
+            return self.reader.scopes(standing())
+        scope = self.meant(said)
+        return self.reader.holding(scope.repository, scope.path)
 
+    def within(self, rows: Collection[int], said: str | None = None) -> Collection[int]:
+        """Return those of `rows` that hold in the scopes that `said` names."""
+        scopes = self.scopes_meant(said)
+        return rows if scopes is None else kept(self.db, rows, scopes)
 
-def rows_of(place: Place, parts: Sequence[str]) -> list[int]:
-    """Return what `all_memories` does of a store that is opened for it."""
-    with looking(place) as (catalogue, queue):
-        return all_memories(parts, catalogue, queue, place.name)
+    def meant(self, to: str) -> Scope:
+        """Return the scope that is `personal`, `repository`, `path:FOLDER` or the label of one that there is."""
+        if to == scope.PERSONAL:
+            return Scope()
+        if to == scope.REPOSITORY or to.startswith(scope.PATH):
+            said, here = scope.asked(to), standing()
+            if not here.repository:
+                raise UsageError(
+                    "what is said at home holds everywhere: go to the folder that memories are to be moved to"
+                )
+            return Scope(here.repository, said.removeprefix(scope.PATH) if said.startswith(scope.PATH) else "")
+        known = [one for one, _ in self.scopes() if to in {scope.label(*one), one.repository}]
+        if len(known) != 1:
+            why = "several scopes are called" if known else "there is no scope"
+            raise UsageError(f"{why} {to!r}: give personal, repository, path:FOLDER, or one of `memman scope list`")
+        return known[0]
 
+    def find(self, part: str) -> Named:
+        """Find what `part` names. Raises UsageError, UnknownId and AmbiguousId."""
+        part = checked(part)
+        stored = _stored(part, self.named(part))
+        known = {one.uid for one in stored}  # a note whose drain died before it said so is in the queue, too
+        found = [*stored, *(Named(uid, note=uid) for uid in self.queue.named(self.name, part) if uid not in known)]
+        exact = [one for one in found if one.uid == part]
+        if len(exact or found) == 1:
+            return (exact or found)[0]
+        if not found:
+            raise UnknownId(f"store {self.name!r} has no memory or queued note with the id {part}")
+        raise AmbiguousId(f"{part} is ambiguous, give more characters: {_candidates(found, part)}")
 
-def one_memory(part: str, catalogue: Catalogue, queue: QueueView, store: str) -> int:
-    """Return the row of the one stored memory that `part` names. Raises also where it names a note."""
-    found = named(part, catalogue, queue, store)
-    _refuse_note(found)
-    if len(found.memories) > 1:
-        uids = ", ".join(memory["uid"][:SHORT_ID] for memory in catalogue.memories(found.memories))
-        raise AmbiguousId(f"{part} is a note that became several memories, give one of: {uids}")
-    return found.memories[0]
+    def find_all(self, parts: Sequence[str]) -> list[Named]:
+        """Find what each of `parts` names, all before anything is done with the first."""
+        return list(dict.fromkeys(map(self.find, parts)))
+
+    def rows_of(self, parts: Sequence[str]) -> list[int]:
+        """Return the rows of the memories that `parts` name, each once. Raises also where one names a note."""
+        found = self.find_all(parts)
+        for one in found:
+            _refuse_note(one)
+        return list(dict.fromkeys(memory for one in found for memory in one.memories))
+
+    def row_of(self, part: str) -> int:
+        """Return the row of the one memory that `part` names. Raises also where it names a note."""
+        rows = self.rows_of([part])
+        if len(rows) > 1:
+            uids = ", ".join(memory["uid"][:SHORT_ID] for memory in self.memories(rows))
+            raise AmbiguousId(f"{part} is a note that became several memories, give one of: {uids}")
+        return rows[0]
+
+    def described(self, parts: Sequence[str]) -> Records:
+        """Return the memories, and the notes that wait, that `parts` name, each with its kind."""
+        return [
+            record
+            for one in self.find_all(parts)
+            for record in (
+                [{"kind": "note"} | self.queue.show(one.note)]
+                if one.note
+                else [{"kind": "memory"} | record for record in self.memories(one.memories)]
+            )
+        ]
+
+    def _records(self, rows: Sequence[MemoryRow]) -> Records:
+        return [veiled(self.place, self.reader, record, record["uid"]) for record in super()._records(rows)]
 
 
 def _refuse_note(one: Named) -> None:
@@ -281,16 +291,11 @@ def _candidates(found: Sequence[Named], part: str) -> str:
     return ", ".join(shown) + (" and others" if len(found) > _CANDIDATES else "")
 
 
-def veiled(place: Place, reader: SqliteReader, record: dict[str, Any], uid: str = "") -> dict[str, Any]:
-    """Return what may be told of a memory, the record's or `uid`: less if an agent asks and nobody approved it."""
-    if not (place.agent and reader.held_back(uid or record["uid"])):
+def veiled(place: Place, reader: SqliteReader, record: dict[str, Any], uid: str) -> dict[str, Any]:
+    """Return what may be told of a memory: less if an agent asks and nobody approved it."""
+    if not (place.agent and reader.held_back(uid)):
         return record
     return record | {name: said for name, said in _SAYS.items() if name in record}
-
-
-def memories_of(place: Place, catalogue: Catalogue, rows: Sequence[int]) -> Records:
-    """Return the memories of `rows`, in their order, as far as may be told."""
-    return [veiled(place, catalogue.reader, record) for record in catalogue.memories(rows)]
 
 
 def refuse_held(part: str, status: str) -> None:
@@ -318,3 +323,15 @@ def changed(place: Place, parts: Sequence[str], verb: str, change: Change) -> Re
         with store.unit() as unit:
             done = {memory: change(store, unit, memory, now) for memory in rows}
         return acted(place, store.reader, done)
+
+
+def rows_of(place: Place, parts: Sequence[str]) -> list[int]:
+    """Return the rows of the memories that `parts` name in a store that is opened for it."""
+    with opened(place) as store:
+        return store.rows_of(parts)
+
+
+def asked_about(place: Place, parts: Sequence[str]) -> Records:
+    """Return what a person is asked about, as `Opened.described` does."""
+    with opened(place) as store:
+        return store.described(parts)

@@ -18,7 +18,7 @@ from memman.model.text import SHORT_ID, age, clean, escaped, outdated
 from memman.secrets.leaks import cleaned
 
 if TYPE_CHECKING:
-    from memman.commands.place import Place
+    from memman.commands.place import Opened
 
 T = TypeVar("T")
 # Told how much is done and how much there is in all.
@@ -209,13 +209,13 @@ def complain(line: str) -> None:
     sys.stderr.write(f"memman: {clean(runnable(line), WIDE)}\n")
 
 
-def aged(place: "Place", records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def aged(store: "Opened", records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the records of a store as they are, or with how old they are where its server cannot be asked."""
     from memman.config.places import reach_path
     from memman.sqlite import there
     from memman.store.reach import told
 
-    said = told(place.path, time.time_ns() // 1_000_000) if there(reach_path(place.path)) else ""
+    said = told(store.path, time.time_ns() // 1_000_000) if there(reach_path(store.path)) else ""
     if not said:
         return list(records)
     complain(said)

@@ -7,16 +7,15 @@ import click
 
 from memman.belief import SOURCES
 from memman.commands.person import confirm, typed
-from memman.commands.place import SHORTEST, Place, looking, named
+from memman.commands.place import SHORTEST, Opened, Place, opened
 from memman.commands.printing import labelled, lines, short
 from memman.commands.verb import Told, verb
 from memman.config.scope import label
 from memman.config.synced import folder
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
-from memman.queue.view import QueueView
 from memman.store.reach import address
 from memman.store.sqlite import rules, undo
-from memman.store.sqlite.catalogue import Catalogue, chosen_by, saying, those_saying
+from memman.store.sqlite.catalogue import chosen_by, saying, those_saying
 
 if TYPE_CHECKING:
     from memman.recovery.purge import Receipt, Selection
@@ -40,7 +39,8 @@ def purge(place: Place, *, dry_run: bool = False, **meant: Any) -> Told:
 
     if sum(map(bool, meant.values())) != 1:
         raise UsageError("give IDs, or just one of --session, --repository, --source and --query")
-    found = uids(place, **meant)
+    with opened(place) as store:
+        found = uids(store, **meant)
     target = recovery.targeted(place.data, place.name, found)
     texts = _texts(target)
     told = [f"{id_}  {said}" for id_, said in texts.items()]
@@ -62,7 +62,7 @@ def _told_server(place: Place) -> bool:
 
 
 def uids(
-    place: Place,
+    store: Opened,
     ids: Sequence[str] = (),
     *,
     session: str = "",
@@ -74,27 +74,26 @@ def uids(
 
     Raises UnknownId where nothing is meant by one of the ways, AmbiguousId and UsageError.
     """
-    recalled = _recalled(place, query) if query else []
-    with looking(place) as (catalogue, queue):
-        db = catalogue.reader.db
-        found = [_one(part, catalogue, queue, place.name) for part in (*ids, *recalled)]
-        waiting = queue.rows(place.name)
-        if session:
-            session = undo.one_of({*undo.sessions(db), *queue.sessions(place.name)}, session, "session")
-            found += chosen_by(db, "session", session)
-            found += [row["uid"] for row in waiting if row["session"] == session]
-        if repository:
-            scopes = [scope for scope, _ in catalogue.scopes() if scope.repository]
-            known = {one.repository for one in scopes if repository in {label(*one), one.repository}}
-            repository = undo.one_of(known, next(iter(known), repository), "repository")
-            found += chosen_by(db, "scope", repository)
-            found += [row["uid"] for row in waiting if row["repository"] == repository]
-        if source:
-            found += chosen_by(db, "source", source)
-            found += [row["uid"] for row in waiting if row["source"] == source]
-        if query:
-            found += saying(db, query)
-            found += those_saying(((row["uid"], row["text"]) for row in waiting), query)
+    db, queue = store.db, store.queue
+    recalled = _recalled(store.place, query) if query else []
+    found = [_one(store, part) for part in (*ids, *recalled)]
+    waiting = queue.rows(store.name)
+    if session:
+        session = undo.one_of({*undo.sessions(db), *queue.sessions(store.name)}, session, "session")
+        found += chosen_by(db, "session", session)
+        found += [row["uid"] for row in waiting if row["session"] == session]
+    if repository:
+        scopes = [scope for scope, _ in store.scopes() if scope.repository]
+        known = {one.repository for one in scopes if repository in {label(*one), one.repository}}
+        repository = undo.one_of(known, next(iter(known), repository), "repository")
+        found += chosen_by(db, "scope", repository)
+        found += [row["uid"] for row in waiting if row["repository"] == repository]
+    if source:
+        found += chosen_by(db, "source", source)
+        found += [row["uid"] for row in waiting if row["source"] == source]
+    if query:
+        found += saying(db, query)
+        found += those_saying(((row["uid"], row["text"]) for row in waiting), query)
     if not found:
         raise UnknownId("nothing in this store matches that")
     return list(dict.fromkeys(found))
@@ -108,12 +107,12 @@ def _recalled(place: Place, query: str) -> list[str]:
     return [hit.row.uid for hit in found(place.data, place.name, query, Filters(history=True, anywhere=True), 50, None)]
 
 
-def _one(part: str, catalogue: Catalogue, queue: QueueView, store: str) -> str:
+def _one(store: Opened, part: str) -> str:
     """Return the whole id of a memory, a note, or a rule, which may be removed already."""
-    ruled = [rule["uid"] for rule in rules.worded(catalogue.reader) if rule["uid"].startswith(part.lower())]
+    ruled = [rule["uid"] for rule in rules.worded(store.reader) if rule["uid"].startswith(part.lower())]
     if not ruled or len(part) < SHORTEST:
-        return named(part, catalogue, queue, store).uid
-    if len(ruled) > 1 or catalogue.named(part.lower()):
+        return store.find(part).uid
+    if len(ruled) > 1 or store.named(part.lower()):
         raise AmbiguousId(f"{part} is ambiguous, give more characters of the id")
     return str(ruled[0])
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from memman.belief import SOURCES
-from memman.commands.place import Named, Place, chosen, looking, named
+from memman.commands.place import Named, Opened, Place, chosen, opened
 from memman.commands.verb import Command, complete_store, said_store, starting
 from memman.config.schedule import refuse_stopped
 from memman.hot.grammar import EVERYWHERE, RECALL, REMEMBER, SHORT
@@ -15,7 +15,6 @@ from memman.hot.remember import remember as run_remember
 from memman.model.errors import UsageError
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, INTENTS, VISIBILITIES
-from memman.store.sqlite.catalogue import Catalogue
 
 Table = Mapping[str, tuple[str, str, str]]
 Values = dict[str, str | bool]
@@ -96,21 +95,21 @@ recall = Command("recall", callback=_recall, params=params(RECALL), help=_recall
 def target(place: Place, part: str) -> tuple[str, dict[str, str]]:
     """Return the whole uid that `part` names and the hints it hands on. Raises UsageError for what is not current."""
     refuse_stopped(place.data, "replace")
-    with looking(place) as (catalogue, queue):
-        found = named(part, catalogue, queue, place.name)
+    with opened(place) as store:
+        found = store.find(part)
         if found.note:
-            row = queue.show(found.note)
+            row = store.queue.show(found.note)
             row["entities"] = row["entities"].split("\n")
         else:
-            row = _current(found, catalogue)
+            row = _current(store, found)
     importance = row["importance"] and str(row["importance"])
     hints = {"category": row["category"], "importance": importance, "entities": ",".join(row["entities"])}
     return found.uid, {name: value for name, value in hints.items() if value}
 
 
-def _current(found: Named, catalogue: Catalogue) -> dict[str, Any]:
+def _current(store: Opened, found: Named) -> dict[str, Any]:
     """Return the first of the memories, all of them current."""
-    memories = catalogue.memories(found.memories)
+    memories = store.memories(found.memories)
     for memory in memories:
         shown, status = memory["uid"][:SHORT_ID], memory["status"]
         if status == "forgotten":
@@ -118,7 +117,7 @@ def _current(found: Named, catalogue: Catalogue) -> dict[str, Any]:
         if status == "review":
             raise UsageError(f"{shown} is held back for review: approve it first with `memman review approve`")
         if status == "superseded":
-            last = catalogue.successors(memory["id"])[-1]["uid"][:SHORT_ID]
+            last = store.successors(memory["id"])[-1]["uid"][:SHORT_ID]
             raise UsageError(f"{shown} is already superseded: replace {last} instead")
     return memories[0]
 

@@ -9,19 +9,7 @@ import click
 from memman.belief import APPROVED, outlasts
 from memman.clock import now_ms
 from memman.commands.person import choose, confirm
-from memman.commands.place import (
-    Place,
-    Records,
-    acted,
-    looking,
-    reading,
-    rows_of,
-    scopes_meant,
-    steadily,
-    veiled,
-    within,
-    writing,
-)
+from memman.commands.place import Opened, Place, Records, acted, opened, steadily, writing
 from memman.commands.printing import acted as line
 from memman.commands.printing import ago, holds, labelled, lines, short, table
 from memman.commands.printing import text as say
@@ -34,7 +22,6 @@ from memman.model.records import EVERYWHERE
 from memman.model.vocabulary import WISHES
 from memman.queue.append import append
 from memman.store.sqlite import beliefs
-from memman.store.sqlite.catalogue import Catalogue
 
 if TYPE_CHECKING:
     from memman.embed.base import LocalEmbedder
@@ -55,14 +42,14 @@ _OF_TWO = {"y": "yes", "n": "no", "b": "both hold", "e": "edit", "s": "skip", "q
 _REPLACES, _STAYS = "Does the newer replace the older?", "Does the older stay as it is?"
 
 
-def found(catalogue: Catalogue, scopes: frozenset[int] | None = None) -> list[tuple[str, int, int]]:
-    """Return (kind, memory, the other side or 0) of what waits in some scopes of a store, None for all."""
-    held = [one["id"] for one in catalogue.listed(status="review", limit=MOST)]
-    pairs, contradicted = catalogue.doubtful(), beliefs.contradicted(catalogue.reader)
-    said = beliefs.claimed(catalogue.reader.db)
-    unwanted = beliefs.unwanted(catalogue.reader.db)
+def found(store: Opened, scope: str | None = "all") -> list[Waiting]:
+    """Return (kind, memory, the other side or 0) of what waits in the scopes that are said."""
+    held = [one["id"] for one in store.listed(status="review", limit=MOST)]
+    pairs, contradicted = store.doubtful(), beliefs.contradicted(store.reader)
+    said = beliefs.claimed(store.db)
+    unwanted = beliefs.unwanted(store.db)
     told = {*unwanted, *pairs, *pairs.values(), *contradicted.values(), *(new for _, new, _ in said)}
-    wishes = [row for row in beliefs.lone(catalogue.reader.db, WISHES) if row not in told]
+    wishes = [row for row in beliefs.lone(store.db, WISHES) if row not in told]
     waits = [
         *((HELD, row, 0) for row in held),
         *((MAYBE, old, new) for old, new in pairs.items()),
@@ -72,44 +59,39 @@ def found(catalogue: Catalogue, scopes: frozenset[int] | None = None) -> list[tu
         *((UNWANTED, row, 0) for row in unwanted),
         *((UNCONFIRMED, row, 0) for row in wishes),
     ]
-    there = within(catalogue, [row for _, row, _ in waits], scopes)
+    there = store.within([row for _, row, _ in waits], scope)
     return [one for one in waits if one[1] in there]
 
 
-def count(catalogue: Catalogue) -> dict[str, int]:
+def count(store: Opened) -> dict[str, int]:
     """Count what waits by kind."""
-    kinds = [kind for kind, _, _ in found(catalogue)]
+    kinds = [kind for kind, _, _ in found(store)]
     return {kind: kinds.count(kind) for kind in (HELD, MAYBE, CONTRADICTED, UNWANTED, UNCONFIRMED) if kind in kinds}
 
 
-def told(place: Place, catalogue: Catalogue, kind: str, memory: int, other: int) -> dict[str, Any]:
-    """Describe what waits, with the other side; what is held back says nothing to an agent."""
-    record = catalogue.memories([memory])[0]
-    beside = catalogue.memories([other])[0] if other else None
-    told = {"kind": kind, "why": _why(catalogue, kind, record, beside), "other": beside} | record
-    return veiled(place, catalogue.reader, told)
+def told(store: Opened, kind: str, memory: int, other: int) -> dict[str, Any]:
+    """Describe what waits, with the other side."""
+    record = store.memories([memory])[0]
+    beside = store.memories([other])[0] if other else None
+    return {"kind": kind, "why": _why(store, kind, record, beside), "other": beside} | record
 
 
-def _why(catalogue: Catalogue, kind: str, record: dict[str, Any], other: dict[str, Any] | None) -> str:
-    against = beliefs.why_against(catalogue.reader, other["uid"], record["uid"]) if other else ""
-    said = against or beliefs.why(catalogue.reader, record["uid"])
-    if kind == HELD and not said:
-        return _reason(record["text"])
+def _why(store: Opened, kind: str, record: dict[str, Any], other: dict[str, Any] | None) -> str:
+    if kind == HELD:
+        return why_held(store, record).get("why", "")
+    against = beliefs.why_against(store.reader, other["uid"], record["uid"]) if other else ""
+    said = against or beliefs.why(store.reader, record["uid"])
     return {UNCONFIRMED: "nobody but an agent has said so", UNWANTED: "an agent asks for it"}.get(kind, said)
 
 
-def _reason(text: str) -> str:
-    """Say why a text was held back, as far as it shows."""
-    from memman.pipeline.injection import STEERS, planted
-
-    return planted(text) or f"{STEERS}, or hid text"
-
-
-def why_held(catalogue: Catalogue, record: dict[str, Any]) -> dict[str, str]:
-    """Say why a memory is held back, where it is."""
+def why_held(store: Opened, record: dict[str, Any]) -> dict[str, str]:
+    """Say why a memory is held back, where it is, as far as it shows."""
     if record["status"] != "review":
         return {}
-    return {"why": beliefs.why(catalogue.reader, record["uid"]) or _reason(record["text"])}
+    from memman.pipeline.injection import STEERS, planted
+
+    said = beliefs.why(store.reader, record["uid"]) or planted(store.reader.texts([record["id"]])[record["id"]])
+    return {"why": said or f"{STEERS}, or hid text"}
 
 
 @click.group(cls=Group)
@@ -137,21 +119,19 @@ def _said(record: dict[str, Any]) -> str:
     return f"{record['text']}  ({labelled(record, holds(record), ago(record['valid_from']))})"
 
 
-@review.verb("list", shows=_print_waiting, counts=len, none="nothing waits for review")
+@review.verb("list", opened=True, shows=_print_waiting, counts=len, none="nothing waits for review")
 @scope_option
-def listed(place: Place, *, limit: int = 20, scope: str | None = None) -> Records:
+def listed(store: Opened, *, limit: int = 20, scope: str | None = None) -> Records:
     """List what waits, and why."""
-    with reading(place) as catalogue:
-        waits = found(catalogue, scopes_meant(place, catalogue, scope))
-        return [told(place, catalogue, *one) for one in waits[:limit]]
+    return [told(store, *one) for one in found(store, scope)[:limit]]
 
 
 def _ask(place: Place, ids: Sequence[str], question: str, of_two: str = "") -> None:
     """Ask a person about what waits, with the other side of each; `of_two` where each has one."""
-    rows = rows_of(place, ids)
-    waits = _waiting(place, rows)
-    with reading(place) as catalogue:
-        records = [told(place, catalogue, *waits.get(row, ("", row, 0))) for row in rows]
+    with opened(place) as store:
+        rows = store.rows_of(ids)
+        waits = _waiting(store, rows)
+        records = [told(store, *waits.get(row, ("", row, 0))) for row in rows]
     asked = of_two if of_two and all(one["other"] for one in records) else question
     confirm(asked, listed=(line for one in records for line in _block(one)))
 
@@ -192,7 +172,8 @@ def both(place: Place, ids: Sequence[str]) -> Records:
 @review.verb("all")
 def each(place: Place) -> None:
     """Decide about everything that waits, one by one, at the terminal."""
-    records = listed(place, limit=MOST)
+    with opened(place) as store:
+        records = listed(store, limit=MOST)
     for number, record in enumerate(records, 1):
         question, answers = (_REPLACES, _OF_TWO) if record["other"] else ("", _ANSWERS)
         answer = choose(f"{number} of {len(records)}: {question}".rstrip(), answers, _block(record))
@@ -303,9 +284,10 @@ def _decided(
     from memman.providers.pool import builtin_embedder
 
     refuse_stopped(place.data, verb)
-    rows = rows_of(place, parts)
+    with opened(place) as seen:
+        rows = seen.rows_of(parts)
+        waits = _waiting(seen, rows)
     with writing(place) as store, builtin_embedder() as local:
-        waits = _waiting(place, rows)
         with store.unit() as unit:
             desk = _Desk(store, unit, local)
             done = {row: decide(desk, waits[row]) if row in waits else NOTHING for row in rows}
@@ -317,8 +299,9 @@ def _decided(
 def _editable(place: Place, part: str, text: str) -> Waiting:
     """Return what waits, for a text to be put in its place. Raises UsageError where it does not, or nothing is said."""
     refuse_stopped(place.data, "review edit")
-    rows = rows_of(place, [part])
-    waits = _waiting(place, rows)
+    with opened(place) as store:
+        rows = store.rows_of([part])
+        waits = _waiting(store, rows)
     if len(rows) != 1 or rows[0] not in waits:
         raise UsageError(f"{part} does not wait for review: `memman replace {part}` changes a memory")
     if not text.strip():
@@ -338,11 +321,11 @@ def _asks_edit(place: Place, id_: str, text: str) -> None:
 def edit(place: Place, id_: str, text: str) -> str:
     """Replace what waits by your own words; the id of the new note is printed."""
     kind, memory, other = _editable(place, id_, text)
-    with looking(place) as (catalogue, _):
-        stands = catalogue.memories([memory])[0]["status"] == "current"
+    with opened(place) as store:
+        stands = store.memories([memory])[0]["status"] == "current"
         against = kind == CONTRADICTED and stands
-        record = catalogue.memories([other if kind == CONTRADICTED and not stands else memory])[0]
-        repository, folder = catalogue.reader.scope_of([record["id"]]).get(record["id"], ("", ""))
+        record = store.memories([other if kind == CONTRADICTED and not stands else memory])[0]
+        repository, folder = store.reader.scope_of([record["id"]]).get(record["id"], ("", ""))
     note = stamp(place.data, "", None) | {
         "store": place.name,
         "repository": repository,
@@ -359,13 +342,12 @@ def edit(place: Place, id_: str, text: str) -> str:
     return uid
 
 
-def _waiting(place: Place, rows: Sequence[int]) -> dict[int, Waiting]:
+def _waiting(store: Opened, rows: Sequence[int]) -> dict[int, Waiting]:
     """Return how each of `rows` waits, or may be decided about: also if unconfirmed, or behind another for a while."""
-    with looking(place) as (catalogue, _):
-        unconfirmed = catalogue.reader.unconfirmed(rows)
-        current = {one["id"] for one in catalogue.memories(rows) if one["status"] == "current"}
-        waits = {row: (kind, row, other) for kind, row, other in reversed(found(catalogue)) if row in rows}
-        behind = {row: (MAYBE, row, other) for row, other in catalogue.behind().items() if row in rows}
+    unconfirmed = store.reader.unconfirmed(rows)
+    current = {one["id"] for one in store.memories(rows) if one["status"] == "current"}
+    waits = {row: (kind, row, other) for kind, row, other in reversed(found(store)) if row in rows}
+    behind = {row: (MAYBE, row, other) for row, other in store.behind().items() if row in rows}
     return {row: (UNCONFIRMED, row, 0) for row in rows if row in unconfirmed & current} | behind | waits
 
 

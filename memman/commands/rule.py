@@ -9,7 +9,7 @@ import click
 
 from memman.clock import now_ms
 from memman.commands.person import confirm
-from memman.commands.place import SHORTEST, Place, Records, expected, looking, one_memory, standing, steadily, writing
+from memman.commands.place import SHORTEST, Place, Records, expected, opened, standing, steadily, writing
 from memman.commands.printing import apart, labelled, pairs, short, table
 from memman.commands.printing import text as say
 from memman.commands.printing import when as moment
@@ -115,10 +115,10 @@ def drafted(
 
 def promoted(place: Place, memory: str, **said: Any) -> dict[str, Any]:
     """Return the rule that a memory would become, of the memory's scope unless another is said. Raises UsageError."""
-    with looking(place) as (catalogue, queue):
-        row = one_memory(memory, catalogue, queue, place.name)
-        record = catalogue.memories([row])[0]
-        own = catalogue.reader.scope_of([row]).get(row, ("", ""))
+    with opened(place) as store:
+        row = store.row_of(memory)
+        record = store.memories([row])[0]
+        own = store.reader.scope_of([row]).get(row, ("", ""))
     if record["status"] != "current":
         raise UsageError(f"{memory} is {record['status']}: only a memory that is recalled becomes a rule")
     rule = drafted(place, record["text"], **said)

@@ -33,7 +33,7 @@ from memman.model.errors import UsageError
 from memman.model.plural import counted
 
 if TYPE_CHECKING:
-    from memman.commands.place import Place
+    from memman.commands.place import Opened, Place
     from memman.drain.report import Report
     from memman.queue.notes import Queue
 
@@ -136,12 +136,12 @@ def _print_status(record: dict[str, Any]) -> None:
     )
 
 
-@scheduler.verb(shows=_print_status)
-def status(place: "Place") -> dict[str, Any]:
+@scheduler.verb(opened=True, shows=_print_status)
+def status(store: "Opened") -> dict[str, Any]:
     """Show what starts drains, how they went, and what is queued."""
     from memman.commands.status import status as whole_status
 
-    whole = whole_status(place)
+    whole = whole_status(store)
     more = ("queue", "breaker", "unfit", "last_drain", "spend")
     return {**whole["scheduler"], **{name: whole[name] for name in more}}
 

@@ -8,13 +8,12 @@ import click
 
 from memman.clock import now_ms
 from memman.commands.place import (
+    Opened,
     Place,
     Records,
     acted,
-    all_memories,
     expected,
-    looking,
-    meant,
+    opened,
     standing,
     steadily,
     writing,
@@ -58,24 +57,22 @@ def _listed(rows: Records) -> None:
         text(f"joined with this folder: {', '.join(joined)}; `memman scope join --undo` ends that")
 
 
-@scope.verb("list", shows=_listed)
-def listed(place: Place) -> Records:
+@scope.verb("list", opened=True, shows=_listed)
+def listed(store: Opened) -> Records:
     """List the scopes of a store; * marks those that are recalled here."""
     here = standing()
-    with looking(place) as (catalogue, _):
-        return [
-            {
-                "scope": label(*scope) or PERSONAL,
-                "repository": scope.repository,
-                "path": scope.path,
-                "memories": count,
-                "here": not scope.repository or sees(here, scope.repository, scope.path, inside=False),
-                # It holds here although it is another's, or was this folder's before its address changed.
-                "joined": sees(here, scope.repository, "", inside=False)
-                and not same(scope.repository, here.repository),
-            }
-            for scope, count in catalogue.scopes()
-        ]
+    return [
+        {
+            "scope": label(*scope) or PERSONAL,
+            "repository": scope.repository,
+            "path": scope.path,
+            "memories": count,
+            "here": not scope.repository or sees(here, scope.repository, scope.path, inside=False),
+            # It holds here although it is another's, or was this folder's before its address changed.
+            "joined": sees(here, scope.repository, "", inside=False) and not same(scope.repository, here.repository),
+        }
+        for scope, count in store.scopes()
+    ]
 
 
 def _moved(records: Records) -> None:
@@ -95,13 +92,13 @@ def _moved(records: Records) -> None:
 def move(place: Place, ids: Sequence[str], to: str) -> Records:
     """Move memories to another scope."""
     refuse_stopped(place.data, "scope move")
-    with looking(place) as (catalogue, queue):
-        scope, rows = meant(catalogue, to), all_memories(ids, catalogue, queue, place.name)
+    with opened(place) as seen:
+        scope, rows = seen.meant(to), seen.rows_of(ids)
     now = now_ms()
-    with writing(place) as store, store.unit() as unit:
-        changed = {row: unit.move(row, scope, now) for row in rows}
-    with looking(place) as (catalogue, _):
-        records = acted(place, catalogue.reader, changed)
+    with writing(place) as store:
+        with store.unit() as unit:
+            changed = {row: unit.move(row, scope, now) for row in rows}
+        records = acted(place, store.reader, changed)
     if folder := to.startswith(PATH) and missing(to, stores.here()):
         complain(f"no session will begin with what was moved: there is no folder {folder}")
     return [one | {"scope": label(*scope) or PERSONAL} for one in records]
@@ -134,8 +131,8 @@ def join(place: Place, other: str | None = None, *, undo: bool = False) -> dict[
     if undo:
         # A clone that is known by the same has joined it, too, and so may a folder above have.
         return report | {"parted": part(place.data, folders)}
-    with looking(place) as (catalogue, _):
-        theirs = meant(catalogue, other or "").repository
+    with opened(place) as store:
+        theirs = store.meant(other or "").repository
     joined = [one for one in dict.fromkeys((*before, theirs)) if one and not same(one, own)]
     folder.identities, folder.news = [own, *joined], ""
     write(place.data, folder)

@@ -10,7 +10,7 @@ import click
 
 from memman.belief import UNWANTED, reliability, sessions
 from memman.commands.log import change, lines_of
-from memman.commands.place import Place, Records, all_named, looking, veiled
+from memman.commands.place import Opened, Records
 from memman.commands.printing import (
     aged,
     apart,
@@ -30,10 +30,8 @@ from memman.commands.verb import Told, verb
 from memman.config.scope import PERSONAL, is_name, label
 from memman.model.errors import UnknownId, UsageError
 from memman.model.plural import counted
-from memman.queue.view import QueueView
 from memman.store.sqlite import beliefs, index, quality
 from memman.store.sqlite import sessions as shown
-from memman.store.sqlite.catalogue import Catalogue
 
 # Related memories that are told.
 _NEAR = 10
@@ -41,121 +39,94 @@ _NEAR = 10
 _SAID = ("text", "category", "importance", "entities", "valid_from")
 
 
-@verb("show", shows=Told)
+@verb("show", opened=True, shows=Told)
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--query", metavar="TEXT", help="Explain the result of `recall TEXT`, and the place of each ID in it.")
+@click.option("--query", metavar="TEXT", help="Explain the result of `recall TEXT`, instead of IDs.")
 @recall_options
-def show(place: Place, ids: Sequence[str], query: str | None = None, **given: Any) -> Told:
+def show(store: Opened, ids: Sequence[str], query: str | None = None, **given: Any) -> Told:
     """Show everything about memories or queued notes: source, history, and what is related.
 
     In the history `>` marks the memory itself, and earlier versions come first. What you typed, and the text of a
     note that the queue still has, is shown to people only.
 
-    --query explains the place of each hit of that recall, and of each ID its place or which options would show it.
-    The other options are those of `recall`.
+    --query explains the place of each hit of that recall. The other options are those of `recall`.
     """
+    if bool(ids) == (query is not None):
+        raise UsageError("give an ID, or a question with --query")
     if query is not None:
         from memman.commands.explain import explain
 
-        return explain(place, query, ids, given)
+        return explain(store, query, given)
     if options := [name for name, value in given.items() if value not in {None, False}]:
         raise UsageError(f"--{options[0].replace('_', '-')} goes with --query")
-    if not ids:
-        raise UsageError("give an ID, or a question with --query")
-    return Told(aged(place, known(place, ids)), _print)
+    return Told(aged(store, known(store, ids)), _print)
 
 
 def _print(records: Records) -> None:
     apart(records, lambda record: (_note if record["kind"] == "note" else _memory)(record))
 
 
-def known(place: Place, parts: Sequence[str], near: int = _NEAR) -> Records:
+def known(store: Opened, parts: Sequence[str], near: int = _NEAR) -> Records:
     """Return all that is known of each memory that an id names, `near` of those next to it too; or of a note."""
-    with looking(place) as (catalogue, queue):
-        return [
-            one if one["kind"] == "note" else one | _background(place, one, catalogue, queue, near)
-            for one in _described(place, parts, catalogue, queue)
-        ]
-
-
-def described(place: Place, parts: Sequence[str]) -> Records:
-    """Return what is said of each memory, or of each note that waits, that an id names, and how it stands."""
-    with looking(place) as (catalogue, queue):
-        return _described(place, parts, catalogue, queue)
-
-
-def _described(place: Place, parts: Sequence[str], catalogue: Catalogue, queue: QueueView) -> Records:
     return [
-        record
-        for one in all_named(parts, catalogue, queue, place.name)
-        for record in (
-            [{"kind": "note"} | queue.show(one.note)]
-            if one.note
-            else [_standing(place, record, catalogue) for record in catalogue.memories(one.memories)]
-        )
+        one if one["kind"] == "note" else one | standing(store, one) | _background(store, one, near)
+        for one in store.described(parts)
     ]
 
 
-def _standing(place: Place, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
-    row = record["id"]
-    after = catalogue.successors(row)
-    behind = catalogue.behind()
-    newer = {old: new for old, new in catalogue.doubtful().items() if old not in behind}
+def standing(store: Opened, record: dict[str, Any]) -> dict[str, Any]:
+    """Say how a memory stands: beside others, by what evidence, in which state, and where it was said."""
+    row, reader = record["id"], store.reader
+    after = store.successors(row)
+    behind = store.behind()
+    newer = {old: new for old, new in store.doubtful().items() if old not in behind}
     pairs = {*newer, *newer.values(), *behind, *behind.values()}
-    others = {other["id"]: other for other in catalogue.memories(sorted(pairs))}
+    others = {other["id"]: other for other in store.memories(sorted(pairs))}
     uids = {row: other["uid"] for row, other in others.items()}
     before = others.get(behind.get(row, 0), {})
-    claims = [new for old, new, _ in beliefs.claimed(catalogue.reader.db) if old == row]
-    extra: dict[str, Any] = {
+    claims = [new for old, new, _ in beliefs.claimed(store.db) if old == row]
+    evidence = reader.evidence([row]).get(row, [])
+    # Who wrote it, for whom, and who retired it; of a store that is shared with nobody nothing is known.
+    written = reader.authorship([row]).get(row, ("",) * 4)
+    return {
+        **why_held(store, record),
         "superseded_by": after[0]["uid"] if after else None,
         "maybe_replaced_by": uids.get(newer.get(row, 0)),
         "maybe_replaces": [uids[old] for old, new in newer.items() if new == row],
         "suspended_by": before.get("uid"),
         "until": before.get("ends_at"),
         "stands_before": [uids[old] for old, new in behind.items() if new == row],
-        "against": [uid for _, uid, _ in catalogue.reader.contradicts([row]).get(row, ())],
-        "contradicted_by": [one["uid"] for one in catalogue.memories(claims)],
-        "protected": catalogue.reader.protected_since(row),
-        "edges": catalogue.edge_counts(row),
-        "verified_at": quality.verified(catalogue.reader, row),
-        "files": {file.path: file.changed_at for file in quality.files_of(catalogue.reader, row)},
-        "evidence": (evidence := catalogue.reader.evidence([row]).get(row, [])),
+        "against": [uid for _, uid, _ in reader.contradicts([row]).get(row, ())],
+        "contradicted_by": [one["uid"] for one in store.memories(claims)],
+        "protected": reader.protected_since(row),
+        "edges": store.edge_counts(row),
+        "verified_at": quality.verified(reader, row),
+        "files": {file.path: file.changed_at for file in quality.files_of(reader, row)},
+        "evidence": evidence,
         "reliability": reliability(*sessions(evidence)) if evidence else None,
-        "provenance": catalogue.receipt(record["note"]),
-        **_authorship(catalogue, row),
+        "provenance": store.receipt(record["note"]),
+        **dict(zip(("author", "visibility", "retired_by"), written[1:], strict=True)),
     }
-    return {"kind": "memory"} | veiled(place, catalogue.reader, record | why_held(catalogue, record)) | extra
 
 
-def _authorship(catalogue: Catalogue, row: int) -> dict[str, str]:
-    """Say who wrote a memory, for whom, and who retired it, '' where the store is shared with nobody."""
-    known = catalogue.reader.authorship([row]).get(row)
-    names = ("author", "visibility", "retired_by")
-    return dict(zip(names, known[1:], strict=True)) if known else dict.fromkeys(names, "")
-
-
-def _background(
-    place: Place, record: dict[str, Any], catalogue: Catalogue, queue: QueueView, near: int
-) -> dict[str, Any]:
+def _background(store: Opened, record: dict[str, Any], near: int) -> dict[str, Any]:
     """Return where a memory comes from, what is related, its versions and where it was shown."""
     from memman.commands.graph import beside
 
-    db, row, said = catalogue.reader.db, record["id"], ""
-    if not place.agent:
+    row, said, by_agent = record["id"], "", bool(store.place.agent)
+    if not by_agent:
         with suppress(UnknownId):  # the queue keeps a note for a while
-            said = str(queue.show(queue.find(record["note"]))["text"])
-    versions = [
-        veiled(place, catalogue.reader, one)
-        | {"asked": one["id"] == row, "changes": lines_of(place, catalogue, one["uid"])}
-        for one in catalogue.versions(row)
-    ]
+            said = str(store.queue.show(store.queue.find(record["note"]))["text"])
+    came = store.receipt(record["note"]) or {}
     return {
         "said": said,
-        "typed": "" if place.agent else index.typed_behind(db, row),
-        "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
-        "related": beside(catalogue, row, near),
-        "history": versions,
-        "shown": shown.of_memory(db, row),
+        "typed": "" if by_agent else index.typed_behind(store.db, row),
+        "models": json.loads(came.get("models") or "{}"),
+        "related": beside(store, row, near),
+        "history": [
+            one | {"asked": one["id"] == row, "changes": lines_of(store, one["uid"])} for one in store.versions(row)
+        ],
+        "shown": shown.of_memory(store.db, row),
     }
 
 

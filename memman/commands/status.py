@@ -6,7 +6,7 @@ from typing import Any
 from memman import __version__
 from memman.clock import now_ms
 from memman.commands import review
-from memman.commands.place import Place, looking
+from memman.commands.place import Opened
 from memman.commands.printing import ago, complain, pairs, past, size, tallied, when
 from memman.commands.verb import verb
 from memman.config import stores, synced
@@ -47,11 +47,12 @@ def waits(data: str, queue: QueueView) -> str:
     return queue.why() or ("" if queue.due() else WAITS)
 
 
-def _queue(place: Place, queue: QueueView) -> dict[str, Any]:
+def _queue(store: Opened) -> dict[str, Any]:
+    queue = store.queue
     counts = dict.fromkeys(("pending", "running", "done", "parked"), 0) | queue.counts()
     oldest = queue.oldest()
     age = None if oldest is None else max(0, now_ms() - oldest) // 1000
-    waiting = {"waiting_here": len(queue.of(place.name)), "oldest_seconds": age, "why": waits(place.data, queue)}
+    waiting = {"waiting_here": len(queue.of(store.name)), "oldest_seconds": age, "why": waits(store.data, queue)}
     return {"states": counts} | waiting
 
 
@@ -185,39 +186,38 @@ def _spend(spend: dict[str, Any]) -> str:
     return "; ".join((spent, *stages, *([f"{counted(unknown, 'call')} of unknown cost"] if unknown else [])))
 
 
-@verb(shows=lambda record: pairs(_lines(record)))
-def status(place: Place) -> dict[str, Any]:
+@verb(opened=True, shows=lambda record: pairs(_lines(record)))
+def status(store: Opened) -> dict[str, Any]:
     """Show the state of memory on one page."""
-    settings = Settings.read(place.data)
+    data, place, queue = store.data, store.place, store.queue
+    settings = Settings.read(data)
     for fault in settings.faults:
         complain(fault)
     budget = budget_of(settings)
     chosen = in_force(settings)
-    synced_by = synced.folder(place.data, place.name)
-    with looking(place) as (catalogue, queue):
-        return {
-            "version": __version__,
-            "data": place.data,
-            "store": {name: getattr(place, name) for name in ("name", "why", "path", "exists")}
-            | {"bytes": catalogue.size()},
-            "servers": {name: _server_state(store_path(place.data, name)) for name in connected(place.data)},
-            "memories": {
-                "by_category": catalogue.tally("category"),
-                "by_status": catalogue.tally("status"),
-                "waiting": review.count(catalogue),
-            },
-            "edges": catalogue.tally("edge"),
-            "queue": _queue(place, queue),
-            "late": counts(place.data, WEEK),
-            "providers": chosen,
-            "breaker": queue.meta("breaker"),
-            "troubles": _troubles(queue, chosen["llm"]["provider"]),
-            "unfit": unfit(queue.meta(GARBLES), chosen["llm"]),
-            "sync": {"folder": synced_by, **synced.last_round(place.data, place.name)} if synced_by else None,
-            "last_drain": parsed(queue.meta("last_drain")),
-            "spend": _spent(queue),
-            "budget": {"usd": budget.dollars, "tokens": budget.tokens, "calls": budget.calls},
-            "schema": {"store": STORE_SCHEMA, "queue": QUEUE_SCHEMA},
-            "fingerprints": catalogue.fingerprints(),
-            "scheduler": report(place.data),
-        }
+    synced_by = synced.folder(data, store.name)
+    return {
+        "version": __version__,
+        "data": data,
+        "store": {name: getattr(place, name) for name in ("name", "why", "path", "exists")} | {"bytes": store.size()},
+        "servers": {name: _server_state(store_path(data, name)) for name in connected(data)},
+        "memories": {
+            "by_category": store.tally("category"),
+            "by_status": store.tally("status"),
+            "waiting": review.count(store),
+        },
+        "edges": store.tally("edge"),
+        "queue": _queue(store),
+        "late": counts(data, WEEK),
+        "providers": chosen,
+        "breaker": queue.meta("breaker"),
+        "troubles": _troubles(queue, chosen["llm"]["provider"]),
+        "unfit": unfit(queue.meta(GARBLES), chosen["llm"]),
+        "sync": {"folder": synced_by, **synced.last_round(data, store.name)} if synced_by else None,
+        "last_drain": parsed(queue.meta("last_drain")),
+        "spend": _spent(queue),
+        "budget": {"usd": budget.dollars, "tokens": budget.tokens, "calls": budget.calls},
+        "schema": {"store": STORE_SCHEMA, "queue": QUEUE_SCHEMA},
+        "fingerprints": store.fingerprints(),
+        "scheduler": report(data),
+    }

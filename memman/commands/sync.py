@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from memman.commands.person import tell
-from memman.commands.place import Place, absolute, reading
+from memman.commands.place import Place, absolute, opened
 from memman.commands.printing import complain, lines, pairs, text, when
 from memman.commands.verb import Told, verb
 from memman.config import synced
@@ -97,8 +97,8 @@ def status(place: Place) -> dict[str, Any]:
     path, last = synced.folder(place.data, place.name), synced.last_round(place.data, place.name)
     found = {"folder": path, **last}
     if path and "host" in last and place.exists:
-        with reading(place) as catalogue, suppress(CannotWrite):
-            db = catalogue.reader.db
+        with opened(place) as store, suppress(CannotWrite):
+            db = store.db
             hosts = record_log.complete(db)
             number = hosts.pop(last["host"], 0)
             found |= {"number": number, "unwritten": number - last["number"], "hosts": dict(sorted(hosts.items()))}

@@ -9,7 +9,7 @@ import click
 
 from memman.clock import now_ms
 from memman.commands.person import confirm
-from memman.commands.place import Place, rows_of, steadily
+from memman.commands.place import Place, asked_about, rows_of, steadily
 from memman.commands.place import acted as done
 from memman.commands.printing import acted, named, table, text
 from memman.commands.store import name_argument
@@ -196,10 +196,8 @@ def _say(records: list[dict[str, Any]]) -> None:
 
 
 def _ask(place: Place, ids: Sequence[str]) -> None:
-    from memman.commands.show import described
-
     refuse_unshared(place.data, place.name)
-    confirm("Show these to all who share the store?", listed=map(named, described(place, ids)))
+    confirm("Show these to all who share the store?", listed=map(named, asked_about(place, ids)))
 
 
 @team.verb(asks=_ask, shows=_say)

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +12,7 @@ import click
 from memman.belief import FEEDBACK
 from memman.clock import now_ms
 from memman.commands.person import confirm
-from memman.commands.place import Place, checked, expected, named, note_of, reading, writing
+from memman.commands.place import Opened, Place, checked, expected, note_of, opened, writing
 from memman.commands.printing import acted, short, table, tallied, text, when
 from memman.commands.verb import Told, verb
 from memman.config.schedule import refuse_stopped
@@ -29,12 +28,11 @@ from memman.store import records
 from memman.store.records import RECEIPT, RULE
 from memman.store.sqlite import index, record_log
 from memman.store.sqlite import undo as log
-from memman.store.sqlite.catalogue import Catalogue, freshness
+from memman.store.sqlite.catalogue import freshness
 from memman.upkeep.rules import publish
 
 if TYPE_CHECKING:
     from memman.store.sqlite.reader import SqliteReader
-    from memman.store.sqlite.store import SqliteStore
     from memman.store.sqlite.undo import Changed
     from memman.store.sqlite.unit import SqliteUnit
 
@@ -46,8 +44,7 @@ LIST = "list"
 @click.option("--session", metavar="S", help="Undo everything that a session wrote, forgot and reported.")
 @click.option("--drain", metavar="D", help="Undo everything that one drain stored; `last` is the newest.")
 @click.option("--since", metavar="TIME", help="Undo everything since: 2026-11-01T10:00, 7d, 2h, yesterday.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be undone.")
-def undo(place: Place, *, dry_run: bool = False, **meant: str | None) -> Told:
+def undo(place: Place, **meant: str | None) -> Told:
     """Undo a note, a session, a drain, or everything since a time; an undo can itself be undone.
 
     ID is a note, a memory (everything its note did), or an earlier undo; `memman undo list` shows these.
@@ -56,16 +53,17 @@ def undo(place: Place, *, dry_run: bool = False, **meant: str | None) -> Told:
     if len(said) != 1:
         raise UsageError("give one of: an ID, list, --session, --drain or --since")
     if said == {"id": LIST}:
-        return Told(listed(place), _print_undos)
+        with opened(place) as store:
+            return Told(listed(store), _print_undos)
     since = moment(said["since"], "since") if "since" in said else None
     if since is not None and since > now_ms():
         raise UsageError(f"--since {said['since']} is in the future: nothing was stored since then")
     asked = Asked(said.get("id", ""), said.get("session", ""), said.get("drain", ""), since)
     report = preview(place, asked)
-    if not dry_run and report["changed"]:
+    if report["changed"]:
         confirm(f"Take back {report['what']}?", listed=_lines(report, "would be "))
         report = taken_back(place, asked)
-    return Told(report, partial(_tell, dry_run=dry_run))
+    return Told(report, _tell)
 
 
 def _lines(report: dict[str, Any], before: str = "") -> list[str]:
@@ -76,15 +74,11 @@ def _lines(report: dict[str, Any], before: str = "") -> list[str]:
     return ["  ".join(filter(None, row)) for row in rows]
 
 
-def _tell(report: dict[str, Any], *, dry_run: bool) -> None:
-    for line in _lines(report, "would be " if dry_run else ""):
+def _tell(report: dict[str, Any]) -> None:
+    for line in _lines(report):
         text(line)
-    if not report["changed"]:
-        text("there is nothing to undo")
-    elif dry_run:
-        text("nothing was changed: this was a dry run")
-    else:
-        text(f"to undo this: memman undo {short(report['id'], note=True)}")
+    back = f"to undo this: memman undo {short(report['id'], note=True)}" if report["changed"] else ""
+    text(back or "there is nothing to undo")
 
 
 def _print_undos(records: list[dict[str, Any]]) -> None:
@@ -118,9 +112,9 @@ class Selected:
     queued: tuple[dict[str, Any], ...] = ()
 
 
-def selected(place: Place, asked: Asked, store: "SqliteStore", queue: QueueView) -> Selected:
+def selected(store: Opened, asked: Asked) -> Selected:
     """Find what is asked for. Raises UnknownId, AmbiguousId and UsageError."""
-    db, name = store.db, place.name
+    db, name, queue = store.db, store.name, store.queue
     if asked.session:
         session = log.one_of({*log.sessions(db), *queue.sessions(name)}, asked.session, "session")
         waiting = queue.rows(name, session=session)
@@ -130,30 +124,31 @@ def selected(place: Place, asked: Asked, store: "SqliteStore", queue: QueueView)
         return _made(f"drain {drain}", store, notes, [])
     if asked.since is not None:
         return _made(SINCE, store, log.since(db, asked.since), queue.rows(name, since=asked.since))
-    return _by_id(place, asked.id, store, queue)
+    return _by_id(store, asked.id)
 
 
-def _by_id(place: Place, part: str, store: "SqliteStore", queue: QueueView) -> Selected:
-    part, catalogue = checked(part), Catalogue(store.reader, store.path)
+def _by_id(store: Opened, part: str) -> Selected:
+    part = checked(part)
     undos, notes = log.found(store.db, part), log.noted(store.db, part)
-    memories = [uid for _, uid, _ in catalogue.named(part) if uid.startswith(part)]
-    if (undos or notes) and len({*undos, *notes, *memories, *queue.named(place.name, part)}) > 1:
+    memories = [uid for _, uid, _ in store.named(part) if uid.startswith(part)]
+    if (undos or notes) and len({*undos, *notes, *memories, *store.queue.named(store.name, part)}) > 1:
         raise AmbiguousId(f"{part} is ambiguous, give more characters of the id")
     if undos:
-        return _undo(place, *next(iter(undos.items())), store, queue)
+        return _undo(store, *next(iter(undos.items())))
     if not notes:
-        found = named(part, catalogue, queue, place.name)
+        found = store.find(part)
         notes = [found.note] if found.note else sorted({row.note for row in store.reader.rows(found.memories).values()})
-    return _made(f"note {notes[0][-SHORT_ID:]}", store, notes, queue.rows(place.name, uids=notes))
+    return _made(f"note {notes[0][-SHORT_ID:]}", store, notes, store.queue.rows(store.name, uids=notes))
 
 
-def _undo(place: Place, uid: str, record: dict[str, Any], store: "SqliteStore", queue: QueueView) -> Selected:
+def _undo(store: Opened, uid: str, record: dict[str, Any]) -> Selected:
     """Return what undoes an undo, and the notes that it had put back into the queue."""
     if record["undone"]:
         by = record["undone"][-SHORT_ID:]
         raise UsageError(f"{uid[-SHORT_ID:]} is undone already: to do it again, memman undo {by}")
     put = record.get("put", [])
-    there = _made("", store, [note for note in put if store.reader.has_receipt(note)], queue.rows(place.name, uids=put))
+    waiting = store.queue.rows(store.name, uids=put)
+    there = _made("", store, [note for note in put if store.reader.has_receipt(note)], waiting)
     return replace(
         there,
         what=f"undo {uid[-SHORT_ID:]}",
@@ -162,7 +157,7 @@ def _undo(place: Place, uid: str, record: dict[str, Any], store: "SqliteStore", 
     )
 
 
-def _made(what: str, store: "SqliteStore", acts: Collection[str], waiting: list[dict[str, Any]]) -> Selected:
+def _made(what: str, store: Opened, acts: Collection[str], waiting: list[dict[str, Any]]) -> Selected:
     """Return a selection; of a note that is stored though the queue has it the store knows better."""
     undone = log.notes(store.db)
     there = {one.act for one in record_log.of_acts(store.db, acts)} - undone
@@ -186,9 +181,9 @@ def preview(place: Place, asked: Asked) -> dict[str, Any]:
     """Return what an undo would do, without doing it. Raises UnknownId, AmbiguousId and UsageError."""
     report: dict[str, Any] = {}
     with closing(QueueView(place.data)) as queue, writing(expected(place)) as store:
-        chosen = selected(place, asked, store, queue)
+        chosen = selected(Opened(place, store.reader, queue), asked)
         with suppress(_Seen), store.unit() as unit:
-            report = _report(store, chosen, *_changed(unit, chosen))
+            report = _report(store.reader, chosen, *_changed(unit, chosen))
             raise _Seen
     return report
 
@@ -205,10 +200,10 @@ def taken_back(place: Place, asked: Asked) -> dict[str, Any]:
         writing(expected(place)) as store,
         closing(Queue(place.data)) as queue,
     ):
-        chosen = selected(place, asked, store, view)
+        chosen = selected(Opened(place, store.reader, view), asked)
         with store.unit() as unit:
             changed, left = _changed(unit, chosen)
-            report = _report(store, chosen, changed, left) | {"id": unit.act_at(now)}
+            report = _report(store.reader, chosen, changed, left) | {"id": unit.act_at(now)}
             _keep(unit, now, chosen, report)
             _close(unit, chosen, now)
             queue.put_back(chosen.queued)  # before it is committed: what waits must never be lost
@@ -219,12 +214,11 @@ def taken_back(place: Place, asked: Asked) -> dict[str, Any]:
     return report
 
 
-def listed(place: Place) -> list[dict[str, Any]]:
+def listed(store: Opened) -> list[dict[str, Any]]:
     """Return what was undone, newest first, without that of which all was purged since."""
-    with reading(place) as catalogue:
-        found = log.listed(catalogue.reader.db).items()
-        told = ("at", "what", "did", "undone")
-        return [{"id": uid} | {name: one[name] for name in told} for uid, one in found if one["left"]]
+    told = ("at", "what", "did", "undone")
+    found = log.listed(store.db).items()
+    return [{"id": uid} | {name: one[name] for name in told} for uid, one in found if one["left"]]
 
 
 def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[list[Changed], dict[str, str]]":
@@ -244,7 +238,7 @@ def _hidden(one: "Changed") -> bool:
 
 
 def _report(
-    store: "SqliteStore", chosen: Selected, changed: "Collection[Changed]", left: Mapping[str, str]
+    reader: "SqliteReader", chosen: Selected, changed: "Collection[Changed]", left: Mapping[str, str]
 ) -> dict[str, Any]:
     became = {one.uid: said for one in changed if (said := "; ".join(_became(one))) and one.uid not in left}
     notes = [(row, "taken out of the queue") for row in chosen.waiting]
@@ -252,9 +246,9 @@ def _report(
     report: dict[str, Any] = {
         "id": None,
         "what": chosen.what,
-        "memories": _told(store.reader, "became", became),
+        "memories": _told(reader, "became", became),
         "notes": [{"id": row["uid"], "text": row["text"], "became": said} for row, said in notes],
-        "left": _told(store.reader, "why", left),
+        "left": _told(reader, "why", left),
     }
     return report | {"changed": bool(changed or report["notes"])}
 

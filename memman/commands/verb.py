@@ -173,8 +173,8 @@ class Verb(Command, Generic[P, R]):
     With `counts` it takes --limit, and a list that is longer says so; `counts` tells how many what it returns has.
     `none` is printed where it returns nothing. `code` makes the exit code of what it returns. A function without
     `shows` prints for itself and returns the code.
-    With `store` the function's first value is the store that is meant. A function of several forms has `shows=Told`,
-    and returns a `Told` each time.
+    With `store` the function's first value is the store that is meant, with `opened` that store opened to read. A
+    function of several forms has `shows=Told`, and returns a `Told` each time.
     """
 
     def __init__(
@@ -183,6 +183,7 @@ class Verb(Command, Generic[P, R]):
         name: str,
         *,
         store: bool = True,
+        opened: bool = False,
         shows: Callable[[Any], object] | None = None,
         asks: Callable[..., object] | None = None,
         bar: tuple[str, str] | None = None,
@@ -202,7 +203,14 @@ class Verb(Command, Generic[P, R]):
         params = work.__dict__.pop("__click_params__", [])[::-1]
         params.sort(key=lambda param: param.name in {"limit", "as_json", "store"})
         super().__init__(name, params=params, help=inspect.getdoc(work), **more)
-        self.work, self.takes_store, self.shows, self.asks, self.bar = work, store, shows, asks, bar
+        self.work, self.takes_store, self.opened, self.shows, self.asks, self.bar = (
+            work,
+            store,
+            opened,
+            shows,
+            asks,
+            bar,
+        )
         self.counts, self.none, self.code = counts, none, code
 
     def __call__(self, *args: P.args, **given: P.kwargs) -> R:
@@ -215,20 +223,15 @@ class Verb(Command, Generic[P, R]):
         given = dict(ctx.params)
         as_json = bool(self.shows and given.pop("as_json"))
         first = (place(),) if self.takes_store else ()
-        work: Callable[..., Any] = self.work
         if self.asks:
             self.asks(*first, **given)
-        if self.counts:
-            from memman.commands.printing import listed
+        if self.opened:
+            from memman.commands.place import opened
 
-            record = listed(lambda most: work(*first, **given | {"limit": most}), given["limit"], self.counts)
-        elif not self.bar:
-            record = work(*first, **given)
+            with opened(*first) as store:
+                record = self._done((store,), given)
         else:
-            from memman.commands.printing import bar
-
-            with bar(*self.bar) as progress:
-                record = work(*first, **given, progress=progress)
+            record = self._done(first, given)
         if self.shows:
             from memman.commands.printing import printed, text
 
@@ -239,6 +242,17 @@ class Verb(Command, Generic[P, R]):
         if self.code:
             return self.code(record)
         return 0 if self.shows else record
+
+    def _done(self, first: tuple[Any, ...], given: dict[str, Any]) -> Any:
+        from memman.commands.printing import bar, listed
+
+        work: Callable[..., Any] = self.work
+        if self.counts:
+            return listed(lambda most: work(*first, **given | {"limit": most}), given["limit"], self.counts)
+        if not self.bar:
+            return work(*first, **given)
+        with bar(*self.bar) as progress:
+            return work(*first, **given, progress=progress)
 
 
 def verb(name: str = "", **how: Any) -> Callable[[Callable[P, R]], Verb[P, R]]:

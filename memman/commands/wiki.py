@@ -7,9 +7,8 @@ import click
 
 from memman.belief import UNCERTAIN, UNTRUSTED
 from memman.clock import now_ms
-from memman.commands.place import Place, Records, absolute, expected, memories_of, reading, standing
+from memman.commands.place import Opened, Place, Records, absolute, expected, standing
 from memman.commands.printing import freshness, lines, short, table, text
-from memman.commands.printing import lines as printed_lines
 from memman.commands.review import CONTRADICTED, MAYBE, found
 from memman.commands.verb import Group, store_option, verb
 from memman.config.scope import PERSONAL, label
@@ -42,14 +41,13 @@ def _listed(records: Records) -> None:
     lines(["none yet: a topic needs three memories that share a name"] if not records else [])
 
 
-@wiki.verb("list", shows=_listed)
-def listed(place: Place) -> Records:
+@wiki.verb("list", opened=True, shows=_listed)
+def listed(store: Opened) -> Records:
     """List the topics that hold here."""
-    with reading(place) as catalogue:
-        return [
-            {"name": topic.name, "lines": len(topic.ids), "scope": label(topic.repository, "")}
-            for topic in kept(catalogue.reader.db, standing())
-        ]
+    return [
+        {"name": topic.name, "lines": len(topic.ids), "scope": label(topic.repository, "")}
+        for topic in kept(store.db, standing())
+    ]
 
 
 def _told(record: dict[str, Any]) -> None:
@@ -59,17 +57,15 @@ def _told(record: dict[str, Any]) -> None:
     lines(one["line"] for one in record["lines"])
 
 
-@wiki.verb(shows=_told)
+@wiki.verb(opened=True, shows=_told)
 @click.argument("topic")
-def show(place: Place, topic: str) -> dict[str, Any]:
+def show(store: Opened, topic: str) -> dict[str, Any]:
     """Print all memories of a topic, newest first, each with its source."""
-    with reading(place) as catalogue:
-        reader, here, now = catalogue.reader, standing(), now_ms()
-        one = _named(topic, kept(reader.db, here))
-        hits = page(reader, one.ids, reader.scopes(here, inside=True), UNTRUSTED)
-        short = summary(reader, one)
-        told = [{"id": hit.row.uid, "source": hit.row.source, "line": line(hit, now)} for hit in hits]
-    return {"name": one.name, "scope": label(one.repository, ""), "summary": short, "lines": told}
+    reader, here, now = store.reader, standing(), now_ms()
+    one = _named(topic, kept(reader.db, here))
+    hits = page(reader, one.ids, reader.scopes(here, inside=True), UNTRUSTED)
+    told = [{"id": hit.row.uid, "source": hit.row.source, "line": line(hit, now)} for hit in hits]
+    return {"name": one.name, "scope": label(one.repository, ""), "summary": summary(reader, one), "lines": told}
 
 
 def _named(name: str, topics: list[Topic]) -> Topic:
@@ -123,31 +119,26 @@ def _line(hit: Hit) -> str:
     return f"- {clean(hit.row.text, _LONGEST)} ({', '.join(marks)})"
 
 
-def _parts(place: Place) -> Iterable[_Part]:
+def _parts(store: Opened) -> Iterable[_Part]:
     """Yield what there is to know, the most binding first; nothing twice."""
     here = standing()
-    yield _Part("Rules", _RULES, [f"- {clean(one['text'], _LONGEST)}" for one in ruling(place.data, place.name, here)])
-    kinds = held(place.data, place.name, here)[0]
+    yield _Part("Rules", _RULES, [f"- {clean(one['text'], _LONGEST)}" for one in ruling(store.data, store.name, here)])
+    kinds = held(store.data, store.name, here)[0]
     wishes, *others = kinds or [[]]
     yield _Part("How the work is to be done", _WISHES, [_line(hit) for hit in wishes])
     told = {hit.row.uid for hit in wishes}
-    with reading(place) as catalogue:
-        reader = catalogue.reader
-        topics = kept(reader.db, here)[:_MOST]
-        for topic in topics:
-            hits = page(reader, topic.ids, reader.scopes(here, inside=True), UNCERTAIN)
-            hits = [hit for hit in hits if hit.row.uid not in told][:_EACH]
-            told |= {hit.row.uid for hit in hits}
-            yield _Part(clean(topic.name), _TOPICS // len(topics), [_line(hit) for hit in hits])
-        rest = [hit for hits in others for hit in hits if hit.row.uid not in told]
-        yield _Part(
-            "Also" if topics else "How things are", _REST if topics else _TOPICS + _REST, list(map(_line, rest))
-        )
-        open_ = found(catalogue, reader.scopes(here))
-        pairs = [(old, new) for kind, old, new in open_ if kind in {MAYBE, CONTRADICTED}]
-        known = {one["id"]: one for one in memories_of(place, catalogue, [row for pair in pairs for row in pair])}
-        said = [f"- {_cut(known[old])}, or: {_cut(known[new])}" for old, new in pairs]
-        yield _Part("Not settled", _OPEN, said)
+    reader = store.reader
+    topics = kept(reader.db, here)[:_MOST]
+    for topic in topics:
+        hits = page(reader, topic.ids, reader.scopes(here, inside=True), UNCERTAIN)
+        hits = [hit for hit in hits if hit.row.uid not in told][:_EACH]
+        told |= {hit.row.uid for hit in hits}
+        yield _Part(clean(topic.name), _TOPICS // len(topics), [_line(hit) for hit in hits])
+    rest = [hit for hits in others for hit in hits if hit.row.uid not in told]
+    yield _Part("Also" if topics else "How things are", _REST if topics else _TOPICS + _REST, list(map(_line, rest)))
+    pairs = [(old, new) for kind, old, new in found(store, "here") if kind in {MAYBE, CONTRADICTED}]
+    known = {one["id"]: one for one in store.memories([row for pair in pairs for row in pair])}
+    yield _Part("Not settled", _OPEN, [f"- {_cut(known[old])}, or: {_cut(known[new])}" for old, new in pairs])
 
 
 def _cut(record: dict[str, Any]) -> str:
@@ -155,11 +146,11 @@ def _cut(record: dict[str, Any]) -> str:
     return f"{clean(record['text'], _LONGEST)} ({', '.join(marks)})"
 
 
-@verb(shows=lambda record: printed_lines(record["text"].split("\n")))
+@verb(opened=True, shows=lambda record: lines(record["text"].split("\n")))
 @click.option(
     "--budget", type=click.IntRange(100, 100_000), default=_BUDGET, show_default=True, help="Maximum number of tokens."
 )
-def onboard(place: Place, *, budget: int = _BUDGET) -> dict[str, Any]:
+def onboard(store: Opened, *, budget: int = _BUDGET) -> dict[str, Any]:
     """Print what a new colleague or agent should know here: rules, preferences, topics, open questions.
 
     Markdown, for example `memman onboard >ONBOARDING.md`. The last line counts what did not fit.
@@ -168,7 +159,7 @@ def onboard(place: Place, *, budget: int = _BUDGET) -> dict[str, Any]:
     tail = 'More: memman recall "…", memman wiki list, memman show ID.'
     left = budget - tokens(head) - tokens(tail) - tokens("and 9999 more lines: --budget 99999")
     room, written, parts, missing = 0, [head], [], 0
-    for part in _parts(place):
+    for part in _parts(store):
         room += left * part.share // 100
         chosen = []
         spent = tokens(f"\n## {part.title}\n")

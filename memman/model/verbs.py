@@ -29,7 +29,6 @@ ALLOWED = frozenset(
         "insights feedback",
         "insights list",
         "insights show",
-        "insights stale",
         "lint",
         "log cost",
         "log diff",
@@ -85,7 +84,6 @@ ASKED = {
     "consolidate": "except with --dry-run",
     "embed swap": "for a provider elsewhere",
     "import": "except with --dry-run",
-    "insights archive": "with --least",
     "insights protect": "",
     "insights verify": "",
     "install": "for a provider, an endpoint and a key that the shell has, and with --allow-sandbox",
@@ -103,6 +101,6 @@ ASKED = {
     "scheduler queue purge": "with --parked",
     "team share": "",
     "store remove": "",
-    "undo": "except with --dry-run and for `list`",
+    "undo": "except for `list`",
     "uninstall": "except with --dry-run",
 }

@@ -5,10 +5,10 @@ from typing import Any
 
 from memman.commands import insights, review, undo
 from memman.commands.forget import forgotten, restore
-from memman.commands.place import Place
+from memman.commands.place import Place, asked_about, opened
 from memman.commands.remember import target
 from memman.commands.scope import move
-from memman.commands.show import described
+from memman.commands.show import known
 from memman.config import stores
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, REPOSITORY
@@ -27,10 +27,11 @@ _UNDOES = {"restore": "forget --undo", "reinstate": "insights reinstate"}
 def keep(place: Place, values: Values) -> Done:
     """Say that a memory is true: one that an agent said takes the place of what it contradicts."""
     uid = _one(values, "id")
-    against = described(place, [uid])[0].get("against", ())
+    with opened(place) as store:
+        against = known(store, [uid], 0)[0].get("against", ())
     insights.verify(place, [uid])
     says = f"{uid[:SHORT_ID]} is still true"
-    gone = next((old for old in against if described(place, [old])[0]["status"] == "superseded"), "")
+    gone = next((old for old in against if asked_about(place, [old])[0]["status"] == "superseded"), "")
     if not gone:
         return Done(says)
     return _undone_by("reinstate", f"{says}, and replaces {gone[:SHORT_ID]}", gone)
@@ -54,7 +55,7 @@ def _changing(
 def scope(place: Place, values: Values) -> Done:
     """Have a memory hold elsewhere."""
     uid, to = _one(values, "id"), _one(values, "to")
-    before = described(place, [uid])[0]["scope"] or PERSONAL
+    before = asked_about(place, [uid])[0]["scope"] or PERSONAL
     move(place, [uid], to)
     back = f"memman scope move {uid[:SHORT_ID]} --to {before}"
     where = {PERSONAL: "everywhere", REPOSITORY: "only here"}.get(to, f"in {to}")

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from memman.commands.place import Place
+from memman.commands.place import Opened
 from memman.model.errors import UnknownId
 from memman.page.parts import Html, el, together
 from memman.page.views import NAMED, decide, memory, start, stats, today
@@ -99,21 +99,21 @@ _MEMORY = re.compile(r'<a href="/memory\?id=(\w+)"([^>]*)>(.*?)</a>')
 _PAGE = re.compile(r'<a href="/[^"]*"[^>]*>(.*?)</a>')
 
 
-def written(place: Place) -> str:
+def written(store: Opened) -> str:
     """Return the file."""
     sections = {
         name: together(el("h1", view.title), Html(view.body))
         for name, work in _SECTIONS.items()
-        for view in (work(place, _LEARNED if work is today else {}),)
+        for view in (work(store, _LEARNED if work is today else {}),)
     }
     named = dict.fromkeys(found[1] for body in sections.values() for found in _MEMORY.finditer(body))
     for uid in [*named][:_MOST]:
         try:
-            sections[uid] = Html(memory(place, {"id": uid}).body)
+            sections[uid] = Html(memory(store, {"id": uid}).body)
         except UnknownId:  # it was purged meanwhile
             continue
     whole = [el("div", _still(body, sections), id=name, class_="file") for name, body in sections.items()]
-    return document(_TITLE + place.name, together(whole), {f"#{name}": said for name, said in _NAMES.items()})
+    return document(_TITLE + store.name, together(whole), {f"#{name}": said for name, said in _NAMES.items()})
 
 
 def ours(path: str) -> bool:

@@ -12,7 +12,7 @@ from memman.clock import now_ms
 from memman.commands import list as lists
 from memman.commands import log, review, rule, scope
 from memman.commands.explain import ranked, reasons
-from memman.commands.place import Place, reading, standing
+from memman.commands.place import Opened, standing
 from memman.commands.printing import aged, past, tallied, when
 from memman.commands.show import known
 from memman.commands.status import status
@@ -73,10 +73,10 @@ _LINKS = {
 }  # fmt: skip
 
 
-def today(place: Place, query: Values) -> View:
+def today(store: Opened, query: Values) -> View:
     """Show what was learned lately."""
     since, most, here = query.get("since", "7d"), _most(query), standing()
-    groups = log.learned(place, since=since, limit=most)
+    groups = log.learned(store, since=since, limit=most)
     back = f"/?since={since}"
     only = f" Only here: in {label(here.repository, here.path)} alone." if here.repository else ""
     spans = [
@@ -97,9 +97,7 @@ def today(place: Place, query: Values) -> View:
         ),
         el("nav", spans, class_="spans", aria_label="How far back"),
     ]
-    with reading(place) as catalogue:
-        waiting = sum(review.count(catalogue).values())
-    if waiting:
+    if waiting := sum(review.count(store).values()):
         body.append(el("p", el("a", f"{counted(waiting, 'question')} for you to decide", href="/decide")))
     for day, of_day in groupby(groups, lambda group: group["day"]):
         these = [*of_day]
@@ -113,11 +111,11 @@ def today(place: Place, query: Values) -> View:
     return View("What was learned", together(*body), groups)
 
 
-def start(place: Place, _: Values) -> View:
+def start(store: Opened, _: Values) -> View:
     """Show what the next session here starts with, word for word."""
     here = standing()
-    text, shown = block(place.data, place.name, here, prompted=True)
-    kinds = held(place.data, place.name, here)[0]
+    text, shown = block(store.data, store.name, here, prompted=True)
+    kinds = held(store.data, store.name, here)[0]
     out = [
         {"uid": hit.row.uid, "text": hit.row.text}
         for hit in {hit.row.uid: hit for hits in kinds for hit in hits}.values()
@@ -139,18 +137,17 @@ def start(place: Place, _: Values) -> View:
     )
 
 
-def decide(place: Place, query: Values) -> View:
+def decide(store: Opened, query: Values) -> View:
     """Show what waits for a person."""
     most = _most(query)
-    with reading(place) as catalogue:
-        waiting = review.found(catalogue)
-        records = [review.told(place, catalogue, *one) for one in waiting[:most]]
+    waiting = review.found(store)
+    records = [review.told(store, *one) for one in waiting[:most]]
     lead = el("p", f"{counted(len(waiting), 'question')} for you. Nothing has to be answered.", class_="lead")
     body = together(lead, map(_case, records), _more("/decide", {}, most, len(waiting)))
     return View("Decide", body if records else _none("Nothing waits for you."), records)
 
 
-def search(place: Place, query: Values) -> View:
+def search(store: Opened, query: Values) -> View:
     """Show what recall answers, and why in this order; and what other scopes would have given."""
     asked = query.get("q", "").strip()
     form = el(
@@ -163,7 +160,7 @@ def search(place: Place, query: Values) -> View:
     if not asked:
         return View("Search", form, {"query": "", "hits": [], "elsewhere": []})
     most = _most(query)
-    filters, recalls = Filters(here=standing()), opened(place.data, place.name)
+    filters, recalls = Filters(here=standing()), opened(store.data, store.name)
     try:
         hits = recalls.hits(asked, filters, most + 1, None)
         wider = recalls.hits(asked, filters.having(anywhere=True, scopes=None), most + 1, None)
@@ -171,7 +168,7 @@ def search(place: Place, query: Values) -> View:
         recalls.close()
     there = {hit.row.uid for hit in hits}
     elsewhere = [hit for hit in wider if hit.row.uid not in there]
-    told, others = (_hits(place, found[:most]) for found in (hits, elsewhere))
+    told, others = (_hits(store, found[:most]) for found in (hits, elsewhere))
     back = f"/search?{urlencode({'q': asked})}"
     body: list[Inside] = [
         form,
@@ -183,36 +180,36 @@ def search(place: Place, query: Values) -> View:
     return View("Search", together(*body), {"query": asked, "hits": told, "elsewhere": others})
 
 
-def memory(place: Place, query: Values) -> View:
+def memory(store: Opened, query: Values) -> View:
     """Show all that is known of a memory."""
     if not query.get("id"):
         raise UsageError("say id")
     most = _most(query, _NEAR)
-    records = aged(place, known(place, [query["id"]], most))
+    records = aged(store, known(store, [query["id"]], most))
     body = together(_whole(one, most) for one in records)
     return View("A memory" if len(records) == 1 else "Memories", body, records)
 
 
-def health(place: Place, _: Values) -> View:
+def health(store: Opened, _: Values) -> View:
     """Say that the page answers, and for which store."""
-    data: dict[str, Any] = {"ok": True, "version": __version__, "store": place.name}
+    data: dict[str, Any] = {"ok": True, "version": __version__, "store": store.name}
     return View("Health", pairs({name: str(said) for name, said in data.items()}), data)
 
 
-def stats(place: Place, query: Values) -> View:
+def stats(store: Opened, query: Values) -> View:
     """Show the state of memory: how much, where, what was learned when, rules, sessions, cost, and what is stale."""
     most = _most(query)
-    data = status(place)
-    by_scope = scope.listed(place)
-    days = log.stats(place, since=now_ms() - _WEEKS * _WEEK * 1000)["days"]
-    sessions = log.sessions(place, limit=most + 1)
-    cost, rules = log.cost(place), rule.listed(place)
-    stale = lists.stale(place, limit=most + 1)
-    forgotten = lists.listed(place, status="forgotten", limit=most + 1)
+    data = status(store)
+    by_scope = scope.listed(store)
+    days = log.stats(store, since=now_ms() - _WEEKS * _WEEK * 1000)["days"]
+    sessions = log.sessions(store, limit=most + 1)
+    cost, rules = log.cost(store), rule.listed(store.place)
+    stale = lists.stale(store, limit=most + 1)
+    forgotten = lists.listed(store, status="forgotten", limit=most + 1)
     counts = data["memories"]
     waiting = tallied(counts["waiting"]) if counts["waiting"] else ""
     body: list[Inside] = [
-        pairs({"store": place.name, "memories": tallied(counts["by_status"]), "waits for you": waiting}),
+        pairs({"store": store.name, "memories": tallied(counts["by_status"]), "waits for you": waiting}),
         columns("Learned, by week", _weeks(days)),
         bars("Scopes", {_WHERE.get(one["scope"], one["scope"]): one["memories"] for one in by_scope[:most]})
         if by_scope
@@ -246,7 +243,7 @@ def stats(place: Place, query: Values) -> View:
     )
 
 
-VIEWS: dict[str, Callable[[Place, Values], View]] = {
+VIEWS: dict[str, Callable[[Opened, Values], View]] = {
     "/": today,
     "/next": start,
     "/decide": decide,
@@ -282,11 +279,10 @@ def _line(one: Mapping[str, Any], *before: Inside) -> Html:
     return el("li", [[el("small", part), " "] for part in before if part], one["text"], " ", link(one["uid"]))
 
 
-def _hits(place: Place, hits: Sequence[Hit]) -> list[dict[str, Any]]:
+def _hits(store: Opened, hits: Sequence[Hit]) -> list[dict[str, Any]]:
     """Return hits with what their scores are made of, and all that is said of a memory."""
-    with reading(place) as catalogue:
-        known = {one["uid"]: one for one in catalogue.memories([hit.row.id for hit in hits if not hit.pending])}
-    return [hit | known.get(hit["uid"], {}) for hit in ranked(place, lambda _: (), hits, ())["hits"]]
+    known = {one["uid"]: one for one in store.memories([hit.row.id for hit in hits if not hit.pending])}
+    return [hit | known.get(hit["uid"], {}) for hit in ranked(store, hits)]
 
 
 def _hit(hit: Mapping[str, Any], back: str) -> Html:

@@ -30,15 +30,13 @@ MORE = {
     "list --stale": ("list", "--stale"),
     "list --least": ("list", "--least", "--below", "2"),
     "list --about": ("list", "--about", "Redis"),
-    "undo --dry-run": ("undo", "{spare}", "--dry-run"),
-    "explained": ("show", "--query", "what caches the invoices of billing", "{spare}"),
+    "explained": ("show", "--query", "what caches the invoices of billing"),
     "show of the other": ("show", "{other}"),
 }
 PRINTING = {
-    *("forget", "graph related", "insights archive", "insights candidates", "insights feedback"),
-    *("insights list", "insights protect", "insights reinstate", "insights restore", "insights show"),
+    *("forget", "graph related", "insights candidates", "insights feedback"),
+    *("insights list", "insights protect", "insights reinstate", "insights show"),
     *(
-        "insights stale",
         "list",
         "list by day",
         "list plain",
@@ -56,7 +54,7 @@ PRINTING = {
         "review approve",
     ),
     *("review list", "review reject", "rule promote"),
-    *("scope move", "explained", "show", "show of the other", "undo", "undo --dry-run"),
+    *("scope move", "explained", "show", "show of the other", "undo"),
 }
 
 

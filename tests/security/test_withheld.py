@@ -38,7 +38,7 @@ def looks(there):
         ("review", "list"),
         *lists,
         ("show", there),
-        ("show", "--query", "tokens of the booking service", there),
+        ("show", "--query", "tokens of the booking service"),
         ("log", "list"),
         ("log", "learned"),
         ("log", "diff"),

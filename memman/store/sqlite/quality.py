@@ -72,18 +72,6 @@ def without_edges(reader: SqliteReader) -> list[int]:
     return _ids(reader, f"{_CURRENT} AND {' AND '.join(ends)} ORDER BY m.id")
 
 
-def repositories(reader: SqliteReader) -> dict[str, list[int]]:
-    """Return the current memories of each repository that memories hold for."""
-    found: dict[str, list[int]] = {}
-    sql = (
-        "SELECT s.repository, m.id FROM scope s JOIN scoped ON scoped.scope = s.id JOIN memory m ON m.id = memory"
-        " WHERE m.status = 'current' AND s.repository <> '' ORDER BY m.id"
-    )
-    for repository, memory in reader.db.execute(sql):
-        found.setdefault(repository, []).append(memory)
-    return found
-
-
 def _ids(reader: SqliteReader, sql: str) -> list[int]:
     return [memory for (memory,) in reader.db.execute(sql)]
 

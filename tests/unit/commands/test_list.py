@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from memman.commands import list as lists
-from memman.commands.place import chosen
+from memman.commands.place import chosen, opened
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate
@@ -190,9 +190,9 @@ def test_what_is_around_a_memory_of_a_large_store_is_given_in_order(large):
 
 def test_the_functions_have_defaults(kept):
     """In process, too, the newest twenty and ten either side are what is given."""
-    place = chosen()
-    assert texts(lists.by_day(place)) == list(TEXTS)
-    assert texts(lists.around(place, short(kept, TEXTS[2]))) == list(TEXTS)
+    with opened(chosen()) as store:
+        assert texts(lists.by_day(store)) == list(TEXTS)
+        assert texts(lists.around(store, short(kept, TEXTS[2]))) == list(TEXTS)
 
 
 def test_a_list_is_of_a_scope_or_of_a_name(box):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memman.commands.place import chosen, looking, named
+from memman.commands.place import chosen, opened
 
 
 @pytest.mark.parametrize("early", [False, True], ids=["first note", "later note"])
@@ -12,7 +12,7 @@ def test_a_note_that_is_drained_meanwhile_is_found(box, early):
         box.remember("The weir was painted green.")
         box.drain()
     uid = box.remember("The heron nests by the river.")
-    with looking(chosen()) as (catalogue, queue):
+    with opened(chosen()) as store:
         box.drain()
-        found = named(uid, catalogue, queue, "default")
+        found = store.find(uid)
     assert found.uid == uid

@@ -8,15 +8,13 @@ import subprocess
 import threading
 import urllib.error
 import urllib.request
-from functools import partial
 from html import escape
 from urllib.parse import urlencode
 
 from memman.commands import rule
+from memman.commands.page import site
 from memman.commands.place import chosen
-from memman.page.actions import ACTIONS, FOR_SCRIPTS
-from memman.page.document import whole
-from memman.page.server import Server, Site
+from memman.page.server import Server
 from memman.page.views import VIEWS
 from tests.support.doubts import NEW, OLD, drained
 from tests.support.markup import CORPUS, read
@@ -56,9 +54,7 @@ class Browser:
 
 def browsing(work):
     """Have `work` look at the page of the box."""
-    place = chosen()
-    tables = [{name: partial(one, place) for name, one in table.items()} for table in (VIEWS, ACTIONS, FOR_SCRIPTS)]
-    server = Server(Site(*tables, whole), 600)
+    server = Server(site(chosen()), 600)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

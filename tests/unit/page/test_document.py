@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from memman.commands.place import chosen
+from memman.commands.place import chosen, opened
 from memman.page.document import written
 from memman.page.parts import Html, differing, el
 from memman.page.views import VIEWS
@@ -24,7 +24,8 @@ def _full(box):
 
 def test_the_file_is_whole_and_has_nothing_but_texts(full):
     """The file has each section and memory, links within itself, and neither buttons nor markup of a memory."""
-    text = written(chosen())
+    with opened(chosen()) as store:
+        text = written(store)
     found = read(text)
     ids = {attributes["id"] for _, attributes in found.tags if "id" in attributes}
     assert {"learned", "next", "decide", "state", *full.store("SELECT uid FROM memory WHERE status = 'current'")} <= ids
@@ -38,19 +39,20 @@ def test_the_file_is_whole_and_has_nothing_but_texts(full):
 
 def test_each_page_has_nothing_but_texts(full):
     """No page has an element or an attribute that a text brought."""
-    place = chosen()
-    for uid in full.store("SELECT uid FROM memory"):
-        read(VIEWS["/memory"](place, {"id": uid}).body)
-    for path, view in VIEWS.items():
-        if path != "/memory":
-            for text in CORPUS:
-                read(view(place, {"q": text} if path == "/search" else {}).body)
+    with opened(chosen()) as store:
+        for uid in full.store("SELECT uid FROM memory"):
+            read(VIEWS["/memory"](store, {"id": uid}).body)
+        for path, view in VIEWS.items():
+            if path != "/memory":
+                for text in CORPUS:
+                    read(view(store, {"q": text} if path == "/search" else {}).body)
 
 
 def test_two_sides_stand_side_by_side_with_their_words_marked(box):
     """What waits is asked about with both texts, and marks what only one of them says."""
     drained(box, OLD, NEW)
-    body = VIEWS["/decide"](chosen(), {}).body
+    with opened(chosen()) as store:
+        body = VIEWS["/decide"](store, {}).body
     assert "Does the newer replace the older?" in body
     assert "Vercel" in "".join(re.findall("<mark>(.*?)</mark>", body))
 
@@ -72,7 +74,8 @@ def test_a_long_list_has_pages(box):
     for number in range(4):
         box.remember(f"Service number {number} listens on port {9000 + number} of its own host.")
     box.drain()
-    view = VIEWS["/"](chosen(), {"most": "1"})
+    with opened(chosen()) as store:
+        view = VIEWS["/"](store, {"most": "1"})
     count = sum(group["count"] for group in view.data)
     assert f"Show more: {count - 1} are left" in view.body
 
@@ -80,7 +83,8 @@ def test_a_long_list_has_pages(box):
 def test_search_says_why_and_what_other_scopes_have(box):
     """A hit has the parts of its score, and what may stand in its place."""
     drained(box, OLD, NEW)
-    view = VIEWS["/search"](chosen(), {"q": OLD})
+    with opened(chosen()) as store:
+        view = VIEWS["/search"](store, {"q": OLD})
     assert view.data["hits"][0]["parts"]
     assert "why here: match" in view.body
     assert "maybe replaced by" in view.body
