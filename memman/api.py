@@ -1,16 +1,14 @@
 """What programs import: `from memman import Memory`. Stable, see docs/api.md."""
 
 import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from memman.belief import AGENT, SOURCES, USER, trusted
 from memman.clock import now_ms
 from memman.config import scope, stores
-from memman.config.drain_by_write import command
 from memman.config.places import check_folder, data_dir, own_folder
 from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
@@ -20,7 +18,6 @@ from memman.hot.provenance import agent, session
 from memman.hot.recall import MOST
 from memman.hot.recall_session import found
 from memman.hot.remember import checked_text, queued
-from memman.model import errors
 from memman.model.errors import (
     AmbiguousId,
     BadConfig,
@@ -123,13 +120,6 @@ class Memory:
         self.store = stores.resolve(self.data, store, self._repository)
         self._program = "" if source == USER else _PROGRAM
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Do nothing: nothing is open between calls."""
-
     def remember(
         self,
         text: str,
@@ -143,8 +133,8 @@ class Memory:
         """Queue a note and return its id, once it is on disk. Secrets in it are removed before.
 
         `recall` finds it at once by its words (`pending`), and by its meaning after a drain has stored it, which the
-        scheduler starts soon, or `drain`. `scope` is personal, repository or path:FOLDER; `until` is a date or a time
-        from now, such as 14d. A repetition of the newest waiting note is not queued again.
+        scheduler starts soon. `scope` is personal, repository or path:FOLDER; `until` is a date or a time from now,
+        such as 14d. A repetition of the newest waiting note is not queued again.
 
         Raises UsageError for empty or overlong (64 KiB) text, an unknown value, or a folder excluded by
         .memmanignore; UnknownStore; SchedulerStopped if memory is read-only.
@@ -222,36 +212,6 @@ class Memory:
 
         return [str(one["id"]) for one in forgotten(self._place(), ids) if one["changed"]]
 
-    def drain(self, seconds: float | None = None) -> int:
-        """Turn waiting notes into memories, in a separate process; return how many notes of the store still wait.
-
-        Optional: the scheduler drains by itself. Waits for a running drain; with a model configured, each note may take
-        seconds. No note is started after `seconds`.
-
-        Raises the error that keeps notes waiting (ProviderError, StoreError …), SchedulerStopped, UnknownStore.
-        """
-        from contextlib import closing
-
-        from memman.commands.place import expected
-        from memman.queue.view import QueueView
-
-        expected(self._place())
-        limit = [] if seconds is None else ["--deadline", str(seconds)]
-        done = subprocess.run(  # noqa: S603 - our own program
-            [*command(), "--store", self.store, *limit],
-            cwd="/",
-            env=os.environ | {"MEMMAN_DATA_DIR": self.data},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-        if done.returncode:
-            raise _failed(done.returncode, done.stderr)
-        with closing(QueueView(self.data)) as queue:
-            return len(queue.of(self.store))
-
     def _place(self) -> "Place":
         from memman.commands.person import asking
         from memman.commands.place import FLAG, Place
@@ -279,11 +239,3 @@ def _one_of(name: str, said: str, allowed: tuple[str, ...]) -> str:
     """Return what was said, one of `allowed`. Raises UsageError."""
     choice({name: said}, name, allowed)
     return said
-
-
-def _failed(code: int, said: str) -> MemmanError:
-    """Return the error by which a drain ended with `code`."""
-    kinds = (kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, MemmanError))
-    kind = next((kind for kind in kinds if kind.exit_code == code), MemmanError)
-    lines = [one.removeprefix("memman: ") for one in said.splitlines() if one.startswith("memman: ")]
-    return kind(lines[-1] if lines else f"the drain ended with {code}")

@@ -100,7 +100,7 @@ def test_what_a_program_says_the_command_line_knows(box, memory) -> None:
     assert memory.remember(SHOP) == note
     (waiting,) = memory.recall("where is the shop deployed?")
     assert (waiting.pending, waiting.id, waiting.text, waiting.at.utcoffset().seconds) == (True, note, SHOP, 0)
-    assert memory.drain() == 0
+    box.drain()
 
     (hit,) = memory.recall("where is the shop deployed?", category="decision")
     assert (hit.pending, hit.source, hit.unverified, hit.labels) == (False, "agent", False, ("unconfirmed",))
@@ -128,7 +128,7 @@ def test_a_store_a_folder_and_a_data_folder_can_be_given(box, tmp_path) -> None:
     given = {"data": tmp_path / "other"}
     memory = memman.Memory("work", folder=shop, **given)
     memory.remember(SHOP)
-    assert memory.drain() == 0
+    assert box.memman("--data-dir", str(given["data"]), "--store", "work", "scheduler", "drain").returncode == 0
 
     ask = "where is the shop deployed?"
     assert [hit.scope for hit in memory.recall(ask)] == [""]
@@ -156,12 +156,10 @@ def test_mistakes_have_names(box, memory, tmp_path) -> None:
     for call in ("remember", "recall", "show", "forget"):
         with pytest.raises(memman.UnknownStore):
             getattr(memman.Memory("none"), call)("0123abcd")
-    with pytest.raises(memman.UnknownStore, match="none"):
-        memman.Memory("none").drain()
     assert not box.queue_path.exists()
 
     assert box.memman("scheduler", "stop").returncode == 0
-    for call in (lambda: memory.remember(SHOP), lambda: memory.forget("0123abcd"), memory.drain):
+    for call in (lambda: memory.remember(SHOP), lambda: memory.forget("0123abcd")):
         with pytest.raises(memman.SchedulerStopped):
             call()
 
@@ -170,7 +168,7 @@ def test_a_programs_word_is_an_agents_unless_said_otherwise(box, memory, monkeyp
     """It replaces and forgets nothing that a person protects; the user's own word does, but never below an agent."""
     user = memman.Memory(source="user")
     user.remember(SHOP)
-    user.drain()
+    box.drain()
     (hit,) = user.recall("where is the shop deployed?")
     assert (hit.source, hit.labels) == ("user", ())
     assert box.memman("insights", "protect", hit.id).returncode == 0
@@ -188,8 +186,7 @@ def test_a_programs_word_is_an_agents_unless_said_otherwise(box, memory, monkeyp
 def test_threads_and_processes_share_a_store(box) -> None:
     """Four threads of each of two processes, and drains between, lose nothing and see no error."""
     others = [box.start(sys.executable, "-c", MANY, name) for name in "xy"]
-    memory = memman.Memory()
-    drains = [threading.Thread(target=memory.drain) for _ in range(2)]
+    drains = [threading.Thread(target=box.memman, args=("scheduler", "drain")) for _ in range(2)]
     for one in drains:
         one.start()
     said = [other.communicate() for other in others]
@@ -199,5 +196,5 @@ def test_threads_and_processes_share_a_store(box) -> None:
     assert [trouble for _, trouble in said] == ["", ""]
     uids = [uid for out, _ in said for uid in out.split()]
     assert (len(uids), len(set(uids))) == (80, 80)
-    assert memory.drain() == 0
+    box.drain()
     assert box.store("SELECT count(*) FROM memory") == [80]
