@@ -4,16 +4,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from memman.commands.person import confirm
 from memman.commands.place import Place
 from memman.commands.printing import ago, complain, lines, size, table, text, when
-from memman.commands.verb import Group, said_store, starting, store_option, verb
+from memman.commands.verb import Group, said_store, store_option, verb
 from memman.config.places import data_dir
 from memman.model.errors import DamagedFile
 from memman.model.plural import counted
-from memman.recovery.backup import NEWEST, Manifest, backups_path, found
+from memman.recovery.backup import Manifest, backups_path, found
 from memman.recovery.backup import listed as manifests
 
 if TYPE_CHECKING:
@@ -21,12 +20,8 @@ if TYPE_CHECKING:
     from memman.recovery.restore import Restored
 
 
-def _complete(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    return starting([*manifests(data_dir()), NEWEST], begun)
-
-
 _WORDS = ("off", "daily", "weekly")
-id_argument = click.argument("part", metavar="ID", shell_complete=_complete)
+id_argument = click.argument("part", metavar="ID")
 
 
 @click.group(cls=Group)
@@ -140,7 +135,7 @@ def _ask_to_remove(parts: Sequence[str]) -> None:
 
 
 @backup.verb(store=False, asks=_ask_to_remove, shows=lambda names: lines(f"deleted backup {name}" for name in names))
-@click.argument("parts", nargs=-1, required=True, metavar="ID...", shell_complete=_complete)
+@click.argument("parts", nargs=-1, required=True, metavar="ID...")
 def remove(parts: Sequence[str]) -> list[str]:
     """Delete backups permanently."""
     from memman.locks import backup_lock

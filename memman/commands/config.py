@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from memman.commands.person import confirm
 from memman.commands.place import Place, expected
 from memman.commands.printing import complain, table, text
-from memman.commands.verb import Group, starting, store_option
+from memman.commands.verb import Group, store_option
 from memman.config.env import Settings, change_all, drop, known, own, unknown
 from memman.config.keys import KEYS, Key
 from memman.model.errors import UsageError
@@ -20,12 +19,7 @@ _SHARED = "MEMMAN_STORE_DSN"
 _LONGEST = 65_536
 
 
-def complete_key(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Return the keys whose names begin so."""
-    return starting(KEYS, begun.upper())
-
-
-named = click.argument("key", shell_complete=complete_key)
+named = click.argument("key")
 
 
 @click.group(cls=Group)
@@ -42,13 +36,7 @@ def _print_change(done: dict[str, Any]) -> None:
 
 
 @config.verb("set", shows=_print_change)
-@click.argument(
-    "pairs",
-    nargs=-1,
-    required=True,
-    metavar="KEY VALUE [KEY VALUE]...",
-    shell_complete=complete_key,
-)
+@click.argument("pairs", nargs=-1, required=True, metavar="KEY VALUE [KEY VALUE]...")
 def set_verb(place: Place, pairs: Sequence[str]) -> dict[str, Any]:
     """Set keys, all or none; with - a value is read from standard input, which keeps it out of the shell history.
 
@@ -104,7 +92,7 @@ def _print(keys: dict[str, dict[str, Any]]) -> None:
 
 
 @config.verb(shows=_print)
-@click.argument("key", required=False, shell_complete=complete_key)
+@click.argument("key", required=False)
 def show(place: Place, key: str | None = None) -> dict[str, dict[str, Any]]:
     """Show all keys and values, or one; * marks those that are set."""
     settings = Settings.read(place.data)

@@ -5,30 +5,20 @@ from typing import Any
 
 import click
 
-from memman.belief import SOURCES
 from memman.commands.place import Named, Opened, Place, chosen, opened
-from memman.commands.verb import Command, complete_store, said_store, starting
+from memman.commands.verb import Command, said_store
 from memman.config.schedule import refuse_stopped
 from memman.hot.grammar import EVERYWHERE, RECALL, REMEMBER, SHORT
 from memman.hot.recall import recall as run_recall
 from memman.hot.remember import remember as run_remember
 from memman.model.errors import UsageError
 from memman.model.text import SHORT_ID
-from memman.model.vocabulary import CATEGORIES, IMPORTANCES, INTENTS, VISIBILITIES
 
 Table = Mapping[str, tuple[str, str, str]]
 Values = dict[str, str | bool]
 
 # Options of recall that say how it prints.
 _PRINTING = {"--store", "--budget", "--json", *EVERYWHERE}
-# What a shell may complete the value of an option with.
-_WORDS = {
-    "category": CATEGORIES,
-    "importance": IMPORTANCES,
-    "intent": INTENTS,
-    "source": SOURCES,
-    "visibility": VISIBILITIES,
-}
 
 
 def option(flag: str, dest: str, takes: str, text: str) -> click.Option:
@@ -36,12 +26,7 @@ def option(flag: str, dest: str, takes: str, text: str) -> click.Option:
     flags = [flag, *(short for short, full in SHORT.items() if full == flag), dest]
     if not takes:
         return click.Option(flags, is_flag=True, help=text)
-    complete = complete_store if dest == "store" else _complete(dest)
-    return click.Option(flags, metavar=takes, type=click.UNPROCESSED, help=text, shell_complete=complete)
-
-
-def _complete(dest: str) -> Any:
-    return lambda ctx, param, begun: starting(_WORDS.get(dest, ()), begun)  # noqa: ARG005 - click's own signature
+    return click.Option(flags, metavar=takes, type=click.UNPROCESSED, help=text)
 
 
 def params(table: Table) -> list[click.Parameter]:

@@ -12,7 +12,7 @@ import click
 from memman.commands.person import confirm
 from memman.commands.place import Place
 from memman.commands.printing import lines, short, size, table, text
-from memman.commands.verb import Group, complete_store, store_option
+from memman.commands.verb import Group, store_option
 from memman.config import stores, synced
 from memman.config.env import env_path
 from memman.config.places import fsync_folder, make_folder, store_path, write_file
@@ -24,7 +24,7 @@ from memman.queue.notes import Queue
 from memman.queue.view import WAITING, QueueView
 from memman.store.sqlite.catalogue import Catalogue
 
-name_argument = click.argument("name", metavar="NAME", shell_complete=complete_store)
+name_argument = click.argument("name", metavar="NAME")
 
 
 @click.group(cls=Group)
@@ -104,7 +104,7 @@ def _bound(done: dict[str, str]) -> None:
 
 
 @store.verb(shows=_bound)
-@click.argument("name", required=False, shell_complete=complete_store)
+@click.argument("name", required=False)
 @click.option("--unset", is_flag=True, help="Remove the repository's binding.")
 def bind(place: Place, name: str | None = None, *, unset: bool = False) -> dict[str, str]:
     """Bind the current git repository, with all its work trees, to a store."""

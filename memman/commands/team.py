@@ -13,7 +13,7 @@ from memman.commands.place import Place, asked_about, rows_of, steadily
 from memman.commands.place import acted as done
 from memman.commands.printing import acted, named, table, text
 from memman.commands.store import name_argument
-from memman.commands.verb import Group, complete_store, ids_argument, store_option, verb
+from memman.commands.verb import Group, ids_argument, store_option, verb
 from memman.config import stores, synced
 from memman.config.env import change
 from memman.config.schedule import refuse_stopped
@@ -148,7 +148,7 @@ def _shared(data: str, name: str) -> Iterator[tuple[SqliteStore, Server]]:
 
 
 @team.verb(shows=lambda rows: table((row["role"], row["may"], "you" if row["you"] else "") for row in rows))
-@click.argument("name", required=False, shell_complete=complete_store)
+@click.argument("name", required=False)
 def members(place: Place, name: str | None = None) -> list[dict[str, Any]]:
     """List the members of a shared store, and what each may do."""
     with _shared(place.data, name or place.name) as (store, server):

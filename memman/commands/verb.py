@@ -1,11 +1,10 @@
 """What makes a verb of a function: its options, who may run it, and how what it returns is printed."""
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
 from memman.config.places import kept_still
 from memman.hot.grammar import EVERYWHERE, apply_global_options
@@ -39,25 +38,11 @@ def _say(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
         ctx.meta[_STORE] = name
 
 
-def complete_store(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Return the stores whose names begin so."""
-    from memman.commands.place import chosen
-    from memman.commands.store import listed
-
-    return starting((row["name"] for row in listed(chosen())), begun)
-
-
-def starting(words: Iterable[str], begun: str) -> list[CompletionItem]:
-    """Return those of `words` that begin with `begun`."""
-    return [CompletionItem(word) for word in words if word.startswith(begun)]
-
-
 store_option = click.option(
     "--store",
     metavar="NAME",
     expose_value=False,
     callback=_say,
-    shell_complete=complete_store,
     help="Store to use.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -148,16 +148,11 @@ def test_completion_prints_a_script_for_the_shell(box, shell):
     [
         ("memman insi", {"insights"}),
         ("memman store rem", {"remove"}),
-        ("memman recall --category d", {"decision"}),
-        ("memman recall --store be", {"beta"}),
-        ("memman store use ", {"alpha", "beta"}),
-        ("memman config get MEMMAN_BUDGET_", {"MEMMAN_BUDGET_USD", "MEMMAN_BUDGET_TOKENS", "MEMMAN_BUDGET_CALLS"}),
+        ("memman recall --cat", {"--category"}),
     ],
 )
-def test_the_shell_completes_verbs_options_and_stores(box, typed, expected):
-    """Completion offers verbs, the words an option takes, store names and keys."""
-    for store in ("alpha", "beta"):
-        box.memman("store", "create", store)
+def test_the_shell_completes_verbs_and_options(box, typed, expected):
+    """Completion offers verbs and their options."""
     box.environ.update({"_MEMMAN_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))})
     offered = {line.partition(",")[2] for line in box.memman().stdout.splitlines()}
     assert offered == expected
