@@ -109,7 +109,7 @@ VERBS = (
     ["doctor"],
     ["prime"],
     ["store", "list"],
-    ["scheduler", "logs"],
+    ["log", "worker"],
     ["config", "show"],
     ["install", "--no-wizard", "--target", "codex"],
     ["uninstall"],

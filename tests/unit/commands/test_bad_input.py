@@ -28,7 +28,7 @@ BROKEN_PIPE = 141
 TYPED = [
     (["foo"], USAGE, "there is no verb 'foo'"),
     (["rember", "x"], USAGE, "did you mean 'remember'?"),
-    (["insights", "lst"], USAGE, "did you mean 'list'?"),
+    (["store", "lst"], USAGE, "did you mean 'list'?"),
     (["insights"], USAGE, "which one? list, show"),
     (["status", "--no-such"], USAGE, "No such option"),
     (["recall", "--limit"], USAGE, "requires an argument"),
@@ -118,7 +118,7 @@ def assert_one_line(done, code, says):
 
 
 def memories(box):
-    """Return the texts that `insights list` shows."""
+    """Return the texts that `list` shows."""
     return [memory["text"] for memory in json.loads(box.memman("list", "--json").stdout)]
 
 
