@@ -20,7 +20,6 @@ from memman.commands.printing import (
     text,
 )
 from memman.commands.printing import listed as limited
-from memman.commands.review import why_held
 from memman.commands.verb import Told, limit_option, scope_option, verb
 from memman.config.env import Settings, stale_ages
 from memman.hot.grammar import moment
@@ -98,7 +97,7 @@ def _option(name: str) -> str:
 def listed(store: Opened, _: object = None, *, status: str = "current", limit: int = 20, **asked: Any) -> Records:
     """Return memories, newest first, of a `category`, `source` or `scope`, and `since` or `until` a moment."""
     scopes = store.scopes_meant(asked.pop("scope", None))
-    return [one | why_held(store, one) for one in store.listed(status=status, limit=limit, scopes=scopes, **asked)]
+    return [one | store.why_held(one) for one in store.listed(status=status, limit=limit, scopes=scopes, **asked)]
 
 
 def _print_listed(records: Records) -> None:

@@ -11,7 +11,7 @@ import click
 
 from memman.clock import now_ms
 from memman.commands import review
-from memman.commands.place import Opened, Records, standing, veiled
+from memman.commands.place import Opened, Records, standing
 from memman.commands.printing import WIDE, holds, labelled, lines, pairs, short, table, tallied, text, when
 from memman.commands.printing import listed as limited
 from memman.commands.verb import Group, Told, limit_option, store_option
@@ -23,15 +23,11 @@ from memman.model.text import duration
 from memman.model.vocabulary import WISHES
 from memman.queue.ledger import Ledger
 from memman.store.sqlite import sessions as sql
-from memman.store.sqlite.rules import VERB as RULE
 from memman.store.sqlite.sessions import sitting
 from memman.store.sqlite.topics import last_session, superseded_texts
 
-WHO = ("agent", "session")
 # What names the last session that left something where one stands, but for one's own.
 LAST = "last"
-# Lines of a memory's log that are told.
-_CHANGES = 200
 # Verbs of the log that bring a memory in, held back or not.
 _NEW = {"add", "hold"}
 _GONE = {"superseded", "forgotten"}
@@ -314,20 +310,7 @@ def listed(store: Opened, *, limit: int = 20, since: int | None = None, memory: 
         there = store.reader.rows(store.within(store.reader.located([one["memory"] for one in lines]))).values()
         uids = {row.uid for row in there}
         lines = [one for one in lines if one["memory"] in uids]
-    return [_told(store, one) for one in lines]
-
-
-def lines_of(store: Opened, uid: str) -> Records:
-    """Return the latest lines about a memory, oldest first."""
-    return [_told(store, one) for one in reversed(store.log(limit=_CHANGES, memory=uid))]
-
-
-def _told(store: Opened, record: dict[str, Any]) -> dict[str, Any]:
-    """Say of a line whose it is and how its memory stands, with both sides of the change as far as may be told."""
-    record |= _by_whom(store, record)
-    sides = {side: record[side] for side in ("before", "after") if record[side]}
-    told = {name: veiled(store.place, store.reader, side, record["memory"]) for name, side in sides.items()}
-    return record | told | _standing(store, record)
+    return lines
 
 
 def stats(store: Opened, *, since: int | None = None) -> dict[str, Any]:
@@ -337,26 +320,6 @@ def stats(store: Opened, *, since: int | None = None) -> dict[str, Any]:
     for counts in days.values():
         verbs.update(counts)
     return {"verbs": dict(verbs.most_common()), "days": days}
-
-
-def _by_whom(store: Opened, record: dict[str, Any]) -> dict[str, Any]:
-    """Return the agent and session of a change, out of its later side or its note; '' for a person in a shell."""
-    after = {name: said for name, said in (record["after"] or {}).items() if name not in WHO}
-    ran = {name: record["after"][name] for name in WHO if name in (record["after"] or {})}
-    came = ran or (store.receipt(record["note"]) if record["note"] else None) or {}
-    return {name: came.get(name, "") for name in WHO} | {"after": after or None}
-
-
-def _standing(store: Opened, record: dict[str, Any]) -> dict[str, Any]:
-    """Return whose word a memory is, '' for one that is purged, where it holds and what may make it doubtful.
-
-    A rule is a person's.
-    """
-    if record["verb"].startswith(RULE):
-        return {"source": "user"}
-    for memory in store.memories([*store.reader.located([record["memory"]])][:1]):
-        return {name: memory[name] for name in ("source", "scope", "ends_at", "file_changed_at")}
-    return {"source": ""}
 
 
 # Lines after an hour and after a month; between them, by the logarithm of the hours.

@@ -19,8 +19,10 @@ from memman.model.text import SHORT_ID
 from memman.model.vocabulary import WITHHELD
 from memman.queue.view import QueueView
 from memman.store import MemoryRow
+from memman.store.sqlite import beliefs
 from memman.store.sqlite.catalogue import Catalogue, freshness
 from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.rules import VERB as RULE
 from memman.store.sqlite.scopes import kept
 
 if TYPE_CHECKING:
@@ -153,6 +155,8 @@ SHORTEST = 4
 # The ids of notes are that long, those of memories are shorter.
 LONGEST = 32
 _CANDIDATES = 5
+# Who did what a line of the log says, in its later side.
+_WHO = ("agent", "session")
 # What an agent is told of a memory that is held back, in place of what it says.
 _SAYS: dict[str, Any] = {"text": WITHHELD, "summary": "", "entities": [], "keywords": []}
 
@@ -256,6 +260,37 @@ class Opened(Catalogue):
                 else [{"kind": "memory"} | record for record in self.memories(one.memories)]
             )
         ]
+
+    def log(self, *, limit: int, since: int | None = None, memory: str | None = None) -> Records:
+        """Return lines of the log as a catalogue does, each with who did it, and whose word its memory is."""
+        return [self._line(line) for line in super().log(limit=limit, since=since, memory=memory)]
+
+    def _line(self, line: dict[str, Any]) -> dict[str, Any]:
+        """Add to a line the agent and session, '' for a person in a shell, and how its memory stands, if it is left.
+
+        A rule is a person's. Both sides of the change are told as far as the memory may be.
+        """
+        after = line["after"] or {}
+        ran = {name: after[name] for name in _WHO if name in after}
+        came = ran or (self.receipt(line["note"]) if line["note"] else None) or {}
+        line |= {name: came.get(name, "") for name in _WHO}
+        line["after"] = {name: said for name, said in after.items() if name not in _WHO} or None
+        for side in ("before", "after"):
+            line[side] = line[side] and veiled(self.place, self.reader, line[side], line["memory"])
+        if line["verb"].startswith(RULE):
+            return line | {"source": "user"}
+        for memory in self.memories([*self.reader.located([line["memory"]])][:1]):
+            return line | {name: memory[name] for name in ("source", "scope", "ends_at", "file_changed_at")}
+        return line | {"source": ""}
+
+    def why_held(self, record: dict[str, Any]) -> dict[str, str]:
+        """Say why a memory is held back, where it is, as far as it shows."""
+        if record["status"] != "review":
+            return {}
+        from memman.pipeline.injection import STEERS, planted
+
+        said = beliefs.why(self.reader, record["uid"]) or planted(self.reader.texts([record["id"]])[record["id"]])
+        return {"why": said or f"{STEERS}, or hid text"}
 
     def _records(self, rows: Sequence[MemoryRow]) -> Records:
         return [veiled(self.place, self.reader, record, record["uid"]) for record in super()._records(rows)]

@@ -78,20 +78,10 @@ def told(store: Opened, kind: str, memory: int, other: int) -> dict[str, Any]:
 
 def _why(store: Opened, kind: str, record: dict[str, Any], other: dict[str, Any] | None) -> str:
     if kind == HELD:
-        return why_held(store, record).get("why", "")
+        return store.why_held(record).get("why", "")
     against = beliefs.why_against(store.reader, other["uid"], record["uid"]) if other else ""
     said = against or beliefs.why(store.reader, record["uid"])
     return {UNCONFIRMED: "nobody but an agent has said so", UNWANTED: "an agent asks for it"}.get(kind, said)
-
-
-def why_held(store: Opened, record: dict[str, Any]) -> dict[str, str]:
-    """Say why a memory is held back, where it is, as far as it shows."""
-    if record["status"] != "review":
-        return {}
-    from memman.pipeline.injection import STEERS, planted
-
-    said = beliefs.why(store.reader, record["uid"]) or planted(store.reader.texts([record["id"]])[record["id"]])
-    return {"why": said or f"{STEERS}, or hid text"}
 
 
 @click.group(cls=Group)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from memman.belief import UNWANTED, reliability, sessions
-from memman.commands.log import change, lines_of
+from memman.commands.log import change
 from memman.commands.place import Opened, Records
 from memman.commands.printing import (
     aged,
@@ -25,7 +25,6 @@ from memman.commands.printing import (
     when,
 )
 from memman.commands.remember import recall_options
-from memman.commands.review import why_held
 from memman.commands.verb import Told, verb
 from memman.config.scope import PERSONAL, is_name, label
 from memman.model.errors import UnknownId, UsageError
@@ -33,8 +32,8 @@ from memman.model.plural import counted
 from memman.store.sqlite import beliefs, index, quality
 from memman.store.sqlite import sessions as shown
 
-# Related memories that are told.
-_NEAR = 10
+# Related memories that are told, and lines of the log of each version.
+_NEAR, _CHANGES = 10, 200
 # What a version's own line says, and its changes need not.
 _SAID = ("text", "category", "importance", "entities", "valid_from")
 
@@ -51,14 +50,14 @@ def show(store: Opened, ids: Sequence[str], query: str | None = None, **given: A
 
     --query explains the place of each hit of that recall. The other options are those of `recall`.
     """
-    if bool(ids) == (query is not None):
-        raise UsageError("give an ID, or a question with --query")
-    if query is not None:
+    if query is not None and not ids:
         from memman.commands.explain import explain
 
         return explain(store, query, given)
     if options := [name for name, value in given.items() if value not in {None, False}]:
         raise UsageError(f"--{options[0].replace('_', '-')} goes with --query")
+    if query is not None or not ids:
+        raise UsageError("give an ID, or a question with --query")
     return Told(aged(store, known(store, ids)), _print)
 
 
@@ -89,7 +88,7 @@ def standing(store: Opened, record: dict[str, Any]) -> dict[str, Any]:
     # Who wrote it, for whom, and who retired it; of a store that is shared with nobody nothing is known.
     written = reader.authorship([row]).get(row, ("",) * 4)
     return {
-        **why_held(store, record),
+        **store.why_held(record),
         "superseded_by": after[0]["uid"] if after else None,
         "maybe_replaced_by": uids.get(newer.get(row, 0)),
         "maybe_replaces": [uids[old] for old, new in newer.items() if new == row],
@@ -124,7 +123,8 @@ def _background(store: Opened, record: dict[str, Any], near: int) -> dict[str, A
         "models": json.loads(came.get("models") or "{}"),
         "related": beside(store, row, near),
         "history": [
-            one | {"asked": one["id"] == row, "changes": lines_of(store, one["uid"])} for one in store.versions(row)
+            one | {"asked": one["id"] == row, "changes": store.log(limit=_CHANGES, memory=one["uid"])[::-1]}
+            for one in store.versions(row)
         ],
         "shown": shown.of_memory(store.db, row),
     }

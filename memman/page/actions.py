@@ -89,7 +89,8 @@ def approve(place: Place, values: Values) -> Done:
 def reject(place: Place, values: Values) -> Done:
     """Reject what waits: of two memories, the older stays."""
     uid = _one(values, "id")
-    other = next((one["other"] for one in review.listed(place, limit=review.MOST) if one["uid"] == uid), None)
+    with opened(place) as store:
+        other = next((one["other"] for one in review.listed(store, limit=review.MOST) if one["uid"] == uid), None)
     done = review.reject(place, [uid])[0]["done"]
     return _decided(done, uid, other["uid"] if other else uid)
 

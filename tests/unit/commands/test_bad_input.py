@@ -29,7 +29,7 @@ TYPED = [
     (["foo"], USAGE, "there is no verb 'foo'"),
     (["rember", "x"], USAGE, "did you mean 'remember'?"),
     (["store", "lst"], USAGE, "did you mean 'list'?"),
-    (["insights"], USAGE, "which one? list, show"),
+    (["insights"], USAGE, "which one? show, candidates"),
     (["status", "--no-such"], USAGE, "No such option"),
     (["recall", "--limit"], USAGE, "requires an argument"),
     (["recall", "--json=1", "x"], USAGE, "does not take a value"),

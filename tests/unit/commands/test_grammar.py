@@ -148,7 +148,7 @@ def test_completion_prints_a_script_for_the_shell(box, shell):
     [
         ("memman insi", {"insights"}),
         ("memman store rem", {"remove"}),
-        ("memman recall --cat", {"--category"}),
+        ("memman recall --cat", {"--cat", "--category"}),
     ],
 )
 def test_the_shell_completes_verbs_and_options(box, typed, expected):
