@@ -89,7 +89,6 @@ ASKED = {
     "repair": "",
     "review approve": "",
     "review both": "",
-    "review edit": "",
     "review reject": "",
     "rule add": "",
     "rule promote": "",

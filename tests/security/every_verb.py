@@ -70,7 +70,6 @@ CALLS: dict[str, tuple[str, ...]] = {
     "review all": (),
     "review approve": ("{review}",),
     "review both": ("{waiting}",),
-    "review edit": ("{waiting}", "--text", "Billing goes to Render."),
     "review list": (),
     "review reject": ("{review}",),
     "rule add": ("Ask before a release.", "--match", "make release", "--do", "ask"),

@@ -102,7 +102,7 @@ def test_of_two_memories_review_asks_which_holds(stored):
     marked(stored, "says otherwise, 61% sure")
     (one,) = json.loads(stored.memman("review", "list", "--json").stdout)
     walked = stored.person("review", "all", answer=lambda said: "q\n" if said.endswith("quit? ") else "")
-    assert "1 of 1: Does the newer replace the older? yes, no, both hold, edit, skip, quit?" in walked.asked
+    assert "1 of 1: Does the newer replace the older? yes, no, both hold, skip, quit?" in walked.asked
     done = stored.memman("review", "approve", one["uid"])
     assert "Does the newer replace the older? [y/N] " in done.asked
     assert stored.store("SELECT status FROM memory ORDER BY id")[0] == "superseded"
