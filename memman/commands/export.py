@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 import click
 
 from memman.belief import STEER, USER, allowed
-from memman.commands.person import choose, confirm
+from memman.commands.person import confirm
 from memman.commands.place import Place, expected, made_in, opened, standing
 from memman.commands.printing import complain, lines, text
 from memman.commands.verb import Told, verb
@@ -77,14 +77,13 @@ def saved(place: Place, path: str) -> None:
         raise CannotWrite(f"{path} could not be written ({why})") from error
 
 
-_WHOSE = "Are these your own words, to be trusted as yours? Answer no for a file that others wrote, too."
 # Texts that a preview shows, and repositories that are not known here.
 _SAMPLES, _NAMED = 3, 5
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an import would do; `nowhere`: what would be recalled nowhere, `asks`: whether to ask whose words it is."""
+    """What an import would do; `nowhere`: what would be recalled nowhere, `theirs`: that --mine would say otherwise."""
 
     form: str
     what: str
@@ -94,7 +93,7 @@ class Preview:
     lacks: tuple[str, ...]
     held: int = 0
     nowhere: tuple[str, ...] = ()
-    asks: bool = False
+    theirs: bool = False
 
     @property
     def count(self) -> int:
@@ -133,9 +132,6 @@ def import_(
     """
     was = read(place, path, form or "", scope or "", mine=mine)
     told = list(_preview_lines(was.preview))
-    if was.preview.asks and not dry_run and choose(_WHOSE, {"y": "yes", "n": "no"}, told) == "yes":
-        was = read(place, path, form or "", scope or "", mine=True)
-        told = list(_preview_lines(was.preview))
     count = 0
     if not dry_run and was.preview.count:
         confirm(f"Import these {was.preview.count}?", listed=told)
@@ -161,7 +157,7 @@ def _preview_lines(preview: Preview) -> Iterator[str]:
     yield from (f"  {count} {name}" for name, count in preview.new.items())
     if preview.held:
         yield f"  {preview.held} of these, or more, will be held back for review: they read as attacks"
-    if preview.asks:
+    if preview.theirs:
         yield "  not trusted as your own words (--mine trusts them)"
     yield from preview.nowhere
     yield from (f"left out, {name}: {count}" for name, count in preview.left.items() if count)
@@ -229,12 +225,12 @@ def _notes(place: Place, form: Format, found: Found, scope: str, *, mine: bool) 
         "of your own": sum(item.source == USER for item in new),
         "imported": sum(item.source != USER for item in new),
     }
-    asks = form.personal and not mine and kinds["imported"] > 0
+    theirs = form.personal and not mine and kinds["imported"] > 0
     told = {kind: count for kind, count in kinds.items() if count}
     nowhere = [*_nowhere(new, here)]
     if more := nowhere[_NAMED:]:
         nowhere[_NAMED:] = [f"and {len(more)} more like these"]
-    preview = Preview(*(form.name, form.what, told, dict(left), samples, found.lacks, held, tuple(nowhere), asks))
+    preview = Preview(*(form.name, form.what, told, dict(left), samples, found.lacks, held, tuple(nowhere), theirs))
     return Reading(found, preview, fresh)
 
 
