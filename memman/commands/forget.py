@@ -152,8 +152,8 @@ def restore(place: Place, parts: Sequence[str]) -> Records:
     if row := next((row for row in named if row.text in rejected), None):
         short = row.uid[:SHORT_ID]
         raise ForPeople(
-            f"{short} was rejected by a person: only a person can restore it, with `memman forget --undo {short}` in their"
-            " own terminal"
+            f"{short} was rejected by a person: only a person can restore it, with `memman forget --undo {short}` in"
+            " their own terminal"
         )
     now = now_ms()
     with writing(place) as store:
