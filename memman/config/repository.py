@@ -6,6 +6,7 @@ into a folder that somebody else unpacks. A folder that another user owns is not
 
 import os
 import stat
+import sys
 
 from memman.config.places import foreign
 
@@ -17,6 +18,8 @@ _HASHES = (40, 64)
 # Bytes read of a file; packed-refs has a line of some 100 for each branch and tag.
 _MOST, _MOST_REFS = 65_536, 4_194_304
 _PRIME = 2**61 - 1
+# Linux's FS_IOC_GETVERSION: a number that an inode has anew each time it is used.
+_GENERATION = 0x80087601
 # The folders of other version control, which nothing is read from.
 _OTHERS = ("/.hg", "/.jj", "/.svn")
 # In the place of a git folder: nothing is found below it.
@@ -100,14 +103,38 @@ class Repository:
 def place(folder: str) -> str:
     """Tell a folder from whatever else comes to its path, or has its inode, later. Raises OSError.
 
-    A git folder's stays the same where that is moved on its disk: git writes its description once, when it is made.
+    It stays the same where the folder is moved on its disk, unless the file system has no births (tmpfs, overlay).
     """
     inode = os.stat(folder).st_ino
     try:
+        # git writes it once, when a repository is made.
         os.stat(folder + "/HEAD")
         return f"{inode}-{os.stat(folder + '/description').st_mtime_ns}"
     except OSError:
-        return f"{inode}-{int.from_bytes(os.fsencode(folder), 'big') % _PRIME}"
+        return f"{inode}-{_birth(folder) or digest(folder)}"
+
+
+def _birth(folder: str) -> int:
+    """Return what tells a folder from others that had its inode before, 0 where the file system does not say it."""
+    if born := getattr(os.stat(folder), "st_birthtime", 0):
+        return int(born * 1000)
+    from fcntl import ioctl
+
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    except OSError:
+        return 0
+    try:
+        return int.from_bytes(ioctl(handle, _GENERATION, bytes(8)), sys.byteorder)
+    except OSError:
+        return 0
+    finally:
+        os.close(handle)
+
+
+def digest(folder: str) -> int:
+    """Return a number for a path."""
+    return int.from_bytes(os.fsencode(folder), "big") % _PRIME
 
 
 def _commit(text: str) -> str:

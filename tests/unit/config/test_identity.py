@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memman.config.repository import repository
+from memman.config.repository import digest, place, repository
 from memman.config.scope import here, known, sees, told
 from memman.hot.remind import reminder
 from memman.hot.session import Session
@@ -383,12 +383,37 @@ def test_a_folder_that_becomes_a_repository_keeps_what_it_knew(box, tmp_path):
     assert "memman scope join --undo" in begun(box, place)
 
 
-def test_a_moved_folder_without_git_is_another(box, tmp_path):
-    """Its path is all that tells it from others."""
+def telling(folder):
+    """Whether the file system tells a folder from one that had its inode before."""
+    return place(str(folder)) != f"{folder.stat().st_ino}-{digest(str(folder))}"
+
+
+@pytest.mark.parametrize("kind", [".hg", ""])
+def test_a_moved_folder_without_git_keeps_what_it_knew(box, tmp_path, kind):
+    """Also seen from below it, wherever on its disk it goes; it is said once, and nothing is written into it."""
     app = tmp_path / "work/app"
-    app.mkdir(parents=True)
+    (app / "src").mkdir(parents=True)
+    if not telling(app):  # tmpfs and overlays: it holds for itself, and nothing is taken for it
+        learned(box, app)
+        assert found(box, app.rename(tmp_path / "work/moved")) == []
+        return
+    (app / "description").write_text("An app.\n")
+    if kind:
+        (app / kind).mkdir()
     learned(box, app)
-    assert found(box, app.rename(tmp_path / "work/moved")) == []
+    (app / "description").write_text("An app for shops.\n")
+    moved = app.rename(tmp_path / "work/moved")
+    inside = [one.relative_to(moved) for one in sorted(moved.rglob("*"))]
+    assert found(box, moved / "src") == found(box, moved) == [PORT]
+    assert f"known as '{app}" in begun(box, moved / "src")
+    assert "known as" not in begun(box, moved) + begun(box, moved / "src")
+    moved = moved.rename(tmp_path / "again")
+    learned(box, moved, "The dev server uses port 7200 now, no longer port 7100.")
+    assert [text for text in found(box, moved) if "7100." not in text or "7200" in text] == found(box, moved)[:1]
+    assert [one.relative_to(moved) for one in sorted(moved.rglob("*"))] == inside
+    assert "'" + str(moved) not in begun(box, moved)
+    said(box, moved / "src", "scope", "join", "--undo")
+    assert PORT not in found(box, moved) + found(box, moved / "src")
 
 
 def test_a_new_folder_is_not_taken_for_one_whose_inode_it_has(tmp_path):
