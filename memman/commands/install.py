@@ -52,7 +52,7 @@ target_option = click.option(
     "names",
     multiple=True,
     type=click.Choice([*TARGETS, ALL]),
-    help="Agent to set up; may be repeated. Default: all agents found on this machine.",
+    help="One agent; may be repeated. Default: all agents found on this machine.",
 )
 dry_option = click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
 
