@@ -59,15 +59,9 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
     ruled = await _found(tools, note, heard)
     found = await asyncio.to_thread(_unnoted, tools, note, heard, ruled) if note.reply else ruled
     settled = await asyncio.to_thread(_settled, tools, note, heard)
-    if not (settled or ruled) and (instead := await asyncio.to_thread(_instead, tools, note, heard)):
+    if not (settled or ruled) and (instead := await asyncio.to_thread(correction, tools.judge, note, heard.spoken)):
         return instead
     return await news(tools, note, (*settled, *found))
-
-
-def _instead(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
-    """Return what the user said in place of a line that they object to."""
-    one = correction(tools.judge, note, heard.spoken)
-    return (one,) if one else ()
 
 
 def _settled(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
@@ -101,19 +95,18 @@ async def watch(tools: Tools, note: Note) -> tuple[Fact, ...]:
     judged = (await tools.builtin.complete(heard.request(note))).data
     worthy = tuple(one for one in _facts(judged) if not (one.source or heard.doubts(one.text)))
     ended = await _ended(tools, note, heard, judged)
+    spoken = heard.spoken
     if lines := _lines(note):
-        spoken = heard.spoken
         told = await asyncio.to_thread(lambda: any(said_by(tools, note, spoken, line) for line in lines))
-        instead = () if told or worthy or ended else await asyncio.to_thread(_instead, tools, note, heard)
+        instead = () if told or worthy or ended else await asyncio.to_thread(correction, tools.judge, note, spoken)
         found = ended if told else distinct((*worthy, *ended, *instead))
         return await asyncio.to_thread(_unnoted, tools, note, heard, found)
-    return ended or await asyncio.to_thread(_instead, tools, note, heard) or await news(tools, note, worthy)
+    return ended or await asyncio.to_thread(correction, tools.judge, note, spoken) or await news(tools, note, worthy)
 
 
 async def _ended(tools: Tools, note: Note, heard: Heard, judged: Mapping[str, Any]) -> tuple[Fact, ...]:
     """Return what the user said that surely ends a memory."""
-    statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
-    mine = [one for one in statements if one.text and not heard.doubts(one.text)]
+    mine = [one for one in _statements(judged) if not heard.doubts(one.text)]
     ended = await endings(tools, note, mine, surely=True)
     return distinct(_whole(tools, heard, ended))
 
@@ -140,20 +133,13 @@ def _lines(note: Note) -> list[str]:
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     """Return what the judge finds worth keeping in a turn that it reads by itself."""
     judged = (await tools.builtin.complete(heard.request(note))).data
-    found = _facts(judged)
-    statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
-    statements = [one for one in statements if one.text]
-    answers = [
-        told_by_agent(one) if heard.doubts(one.text) else one
-        for one in _whole(tools, heard, await endings(tools, note, statements))
-    ]
     # What is probably pasted is nobody's word; it is kept where the message looks typed, or where it is about a memory.
     # People type short messages, in one paragraph, without an indented line.
     typed = len(heard.user) <= BREATH and not re.search(r"\n[ \t]*\n|\n[ \t]", heard.user.strip())
-    found = tuple(
-        told_by_agent(one) if heard.doubts(one.text) else one for one in found if typed or not heard.doubts(one.text)
-    )
-    return distinct((*found, *(one for one in answers if not any(one.text in other.text for other in found))))
+    found = [one for one in _facts(judged) if typed or not heard.doubts(one.text)]
+    answers = _whole(tools, heard, await endings(tools, note, _statements(judged)))
+    found += [one for one in answers if not any(one.text in other.text for other in found)]
+    return distinct(told_by_agent(one) if heard.doubts(one.text) else one for one in found)
 
 
 async def _likely(tools: Tools, note: Note, heard: Heard) -> bool:
@@ -171,6 +157,12 @@ async def _likely(tools: Tools, note: Note, heard: Heard) -> bool:
 def _whole(tools: Tools, heard: Heard, statements: Iterable[Fact]) -> Iterator[Fact]:
     """Yield statements with what stands around them."""
     return (replace(one, text=whole(heard.user, one.text, heard.before, tools.judge)) for one in statements)
+
+
+def _statements(data: Mapping[str, Any]) -> list[Fact]:
+    """Return all that the user stated."""
+    statements = (fact(item, _NO_HINTS) for item in listed(data, "statements", MAX_STATEMENTS))
+    return [one for one in statements if one.text]
 
 
 def _facts(data: Mapping[str, Any]) -> tuple[Fact, ...]:

@@ -27,7 +27,7 @@ from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, Verdict
 from memman.model.text import without_questions
 from memman.model.vocabulary import BUILTIN, RECORD, REPLACED
 from memman.pipeline.plan import Outcome, Plan, Tools
-from memman.pipeline.vectors import EVERYTHING, index, made_by, put
+from memman.pipeline.vectors import EVERYTHING, fingerprint, index, made_by, put
 from memman.store import records
 from memman.store.sqlite import index as rows_of
 from memman.store.sqlite import undo
@@ -86,7 +86,8 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, now:
     _confirm(tools, unit, plan, known, now)
     _bear_out(unit, plan, fresh, rows, now)
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
-    put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
+    if plan.about is not None:
+        put(unit, store.cell, fingerprint(tools.judge), {rows[n]: plan.about[n] for n in fresh})
     for n in fresh:
         if typed := plan.weights[n].typed:
             rows_of.keep_typed(unit.db, [rows[n]], typed)

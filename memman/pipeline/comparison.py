@@ -1,7 +1,7 @@
 """Whether texts say the same, by their words, numbers, names and negations; likeness decides nothing."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -120,7 +120,7 @@ def faithful(text: str, source: str) -> bool:
     if {_begun(one.text) for one in said} <= {_begun(one.text) for one in told}:
         return True
     near = near_sentences(said, told)
-    claimed, known = _roots(said), _roots(near)
+    claimed, known = roots(said), roots(near)
     if len(claimed & known) < max(1, SHARED * len(claimed)) or any(one.names - known for one in said):
         return False
     if not all(any(_counts(one, other) for other in _numbers(near)) for one in _numbers(said)):
@@ -145,7 +145,7 @@ def _counts(one: tuple[str, str, str], other: tuple[str, str, str]) -> bool:
 
 def original(text: str, source: str) -> str:
     """Return the sentences of `source` that `text` was made of, and those they lean on; '' where there are none."""
-    told, rest = parsed(source), _roots(parsed(text))
+    told, rest = parsed(source), roots(parsed(text))
     likeness = [_likeness(one, rest) for one in told]
     best = max(likeness, default=(0, 0.0))
     if best[0] < max(1, ANYBODYS * len(rest)):
@@ -173,7 +173,8 @@ def near_sentences(said: Sequence[Sentence], told: Sequence[Sentence]) -> list[S
     return [told[n] for n in sorted(found)]
 
 
-def _roots(some: Sequence[Sentence]) -> frozenset[str]:
+def roots(some: Iterable[Sentence]) -> frozenset[str]:
+    """Return what sentences speak of."""
     return frozenset[str]().union(*(one.roots for one in some))
 
 
@@ -197,10 +198,10 @@ def _sentence(text: str) -> Sentence:
     said = _INTERJECTION.match(text)
     found = _words(text[said.end() :] if said and folded(said[0].strip(_AROUND)) in _DENIALS else text)
     forms = [_NUMERALS.get(word.lower()) or folded(word) for word in found]
-    roots = [stem(form) for form in forms]
+    bases = [stem(form) for form in forms]
     shaped = {stem(folded(word)) for one in _SHAPED.findall(text) for word in words(one)}
     open_denials = 0
-    for n, (word, form, root) in enumerate(zip(found, forms, roots, strict=True)):
+    for n, (word, form, root) in enumerate(zip(found, forms, bases, strict=True)):
         if form in _DENIALS:
             open_denials += 1
         elif form in BOUNDS or form not in STOPWORDS:
@@ -211,11 +212,15 @@ def _sentence(text: str) -> Sentence:
             if not form[0].isdigit() and (capital or root in shaped or form in BOUNDS):
                 names.add(root)
     numbers = {
-        (roots[n - 1] if n else "", roots[n], "" if n + 1 == len(forms) or forms[n + 1] in STOPWORDS else roots[n + 1])
+        (
+            bases[n - 1] if n else "",
+            bases[n],
+            "" if n + 1 == len(forms) or forms[n + 1] in STOPWORDS else bases[n + 1],
+        )
         for n, form in enumerate(forms)
         if form[0].isdigit()
     }
-    denied += roots[-1:] * open_denials
+    denied += bases[-1:] * open_denials
     return Sentence(text, tuple(order), frozenset(names), frozenset(numbers), tuple(denied))
 
 

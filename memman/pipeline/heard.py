@@ -12,7 +12,7 @@ from memman.llm.builtin.split import asks, extents, sentences
 from memman.model.noted import parted
 from memman.model.records import Note, Request
 from memman.model.terms import STOPWORDS, folded, stem, unspaced, words
-from memman.pipeline.comparison import Sentence, parsed
+from memman.pipeline.comparison import Sentence, parsed, roots
 from memman.pipeline.injection import plain, planted
 
 # Characters of either side that are read, about 2,000 tokens: own words are seldom more.
@@ -137,11 +137,6 @@ def _told(text: str) -> list[str]:
     """Return the sentences of a message that ask nothing, and all of these together."""
     stated = [one.text for one in parsed(text) if not asks(one.text)]
     return [" ".join(stated), *stated] if stated else []
-
-
-def roots(some: Iterable[Sentence]) -> frozenset[str]:
-    """Return what sentences speak of."""
-    return frozenset[str]().union(*(one.roots for one in some))
 
 
 def _sure(text: str, unclear: Iterable[str]) -> str:

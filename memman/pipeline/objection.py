@@ -52,18 +52,18 @@ def _noted_before(note: Note) -> list[str]:
     return [line for line, _, _ in parted(answered(note.reply)[0])[1]]
 
 
-def correction(judge: Judge, note: Note, said: Said) -> Fact | None:
+def correction(judge: Judge, note: Note, said: Said) -> tuple[Fact, ...]:
     """Return what the user said in place of the one line of the turn before that they object to, with that line."""
     lines = dict(enumerate(_noted_before(note)))
     denied = _denied(judge, said.typed[0], lines, answer=said.question) if lines and said.typed else []
     if len(denied) != 1 or judge.steering([lines[denied[0]]])[0]:
-        return None
+        return ()
     line, (_, begun, rest) = lines[denied[0]], _opened(said.typed[0])
     news = stems(rest) - stems(line) or _figures(rest) - _figures(line)
     if not news or begun in _UNNOTED or any(one.denied for one in parsed(rest)):
-        return None
+        return ()
     told = answering(unaddressed(" ".join(said.typed[0].split())), line)
-    return fact(described(told, judge.lines([line])[0][1]), Hints())
+    return (fact(described(told, judge.lines([line])[0][1]), Hints()),)
 
 
 def _denied(judge: Judge, typed: str, lines: Mapping[int, str], *, answer: str) -> list[int]:

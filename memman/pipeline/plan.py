@@ -59,8 +59,8 @@ class Weight:
 class Plan:
     """A note on its way through the pipeline; each stage returns a fuller one.
 
-    `earlier` holds what is in flight before it in the same store. `local` and `vectors` are float32 of shape (facts,
-    dimension): the first from the built-in embedder, the second from the configured one. `models` names for each stage
+    `earlier` holds what is in flight before it in the same store. `local`, `vectors` and `about` are float32 of shape
+    (facts, dimension): from the built-in embedder, the configured one, and the judge. `models` names for each stage
     that asked any the models that answered. `borne_out` is what the note bears out of agents' words, and others of its
     own.
     """
@@ -74,6 +74,7 @@ class Plan:
     causes: tuple[Cause, ...] = ()
     vectors: Vectors | None = None
     edges: tuple[Edge, ...] = ()
+    about: Vectors | None = None
     weights: tuple[Weight, ...] = ()
     borne_out: tuple[Piece, ...] = ()
     objections: tuple[Objection, ...] = ()

@@ -113,7 +113,7 @@ def _told(tools: Tools, plan: Plan) -> tuple[Verdict, ...]:
                 continue
             pairs = [(text, fact.text), (fact.text, text)]
             bears = min(one.apart for one in tools.judge.relations(pairs)) <= STRANGE
-            sound = bears and (not rest or (faithful(rest, text) and not same(rest, text)))
+            sound = bears and _leaves(rest, text)
             found.append(Verdict(n, "UPDATE" if sound else "MAYBE", uid, _TOLD, rest if sound else ""))
     return tuple(found)
 
@@ -252,7 +252,7 @@ def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Map
             continue
         rest = lines(item.get("rest"), MAX_TEXT)
         # What a model would leave of a memory that the memory does not say, or all of it, makes the verdict doubtful.
-        sound = not rest or (faithful(rest, offered[memory].text) and not same(rest, offered[memory].text))
+        sound = _leaves(rest, offered[memory].text)
         action = action if left[action] and sound else "MAYBE"
         if left[action] == 0 or uid in judged:
             continue
@@ -261,6 +261,11 @@ def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Map
         rest = "" if action == "MAYBE" else rest
         kept.append(Verdict(fact, action, uid, clean(item.get("reason"), MAX_REASON), rest))
     return kept
+
+
+def _leaves(rest: str, text: str) -> bool:
+    """Whether what a model would leave of a memory's text is in it, and not all of it."""
+    return not rest or (faithful(rest, text) and not same(rest, text))
 
 
 def _within(value: Any, numbers: Container[int]) -> TypeGuard[int]:

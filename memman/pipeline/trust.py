@@ -19,9 +19,10 @@ from memman.pipeline.comparison import (
     near_sentences,
     numbers,
     parsed,
+    roots,
     twins,
 )
-from memman.pipeline.heard import OFFERING, SHOWN, Said, roots
+from memman.pipeline.heard import OFFERING, SHOWN, Said
 from memman.pipeline.injection import parts, planted, steering
 from memman.pipeline.plan import Tools
 from memman.pipeline.replies import fact as as_fact

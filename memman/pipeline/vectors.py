@@ -63,11 +63,10 @@ def fingerprint(judge: Judge) -> Fingerprint:
     return Fingerprint(JUDGE, judge.name, ABOUT)
 
 
-def put(unit: SqliteUnit, cell: Cell, judge: Judge, texts: Mapping[int, str]) -> None:
+def put(unit: SqliteUnit, cell: Cell, made: Fingerprint, found: Mapping[int, Vectors]) -> None:
     """Store the vectors of memories."""
-    number = unit.embedder(fingerprint(judge))
-    rows = zip(texts, judge.about(list(texts.values())), strict=True)
-    unit.put_vectors(number, [(memory, cell(number, row), *planes(row)) for memory, row in rows])
+    number = unit.embedder(made)
+    unit.put_vectors(number, [(memory, cell(number, row), *planes(row)) for memory, row in found.items()])
 
 
 def nearest(

@@ -26,7 +26,7 @@ async def weigh(tools: Tools, plan: Plan) -> Plan:
     """Find out whose word each fact is, where it holds, what bears it out, and what the user objects to."""
     weights = await _weights(tools, plan)
     facts = tuple(bounded(fact, one.belief.source) for fact, one in zip(plan.facts, weights, strict=True))
-    plan = replace(plan, facts=facts, weights=tuple(weights))
+    plan = replace(plan, facts=facts, weights=tuple(weights), about=tools.judge.about([fact.text for fact in facts]))
     return replace(plan, borne_out=_borne_out(tools, plan), objections=_objections(tools, plan))
 
 
