@@ -220,6 +220,13 @@ KEYS: dict[str, Key] = {
             default="auto",
         ),
         Key(
+            "MEMMAN_NUDGE",
+            "Whether an agent that notes is reminded at the next prompt of what it may have missed: on or off.",
+            _one_of("on", "off"),
+            default="on",
+            amiss="off",
+        ),
+        Key(
             "MEMMAN_PAGES",
             "Whether the model summarises pages of topics (`memman wiki`) in idle drains: on or off.",
             _one_of("on", "off"),

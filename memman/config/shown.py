@@ -18,6 +18,8 @@ RECALL, SESSION_START, PROMPT, PRE_TOOL, SUBAGENT = WAYS = (
 )  # fmt: skip
 # The mark in a session's file where it has ended.
 ENDED = "ended"
+# What stands behind the name of a session's file where something waits for its next prompt (memman.queue.untold).
+UNTOLD = ".unnoted"
 # How the files begin that say, in the form of a session's, that in a place its history was offered to be read.
 OFFERED = "offered"
 _MOST_BYTES = 1_048_576

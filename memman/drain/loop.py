@@ -138,6 +138,8 @@ class Drain:
             store, tools = self.opened(note.store)
             plan = await run_note(flight, store_queue, tools, store, self.journal, self.stopping, self.watch)
             self.watch.reach("committed", note)
+            if plan.unnoted:
+                self.watch.remind(note, plan.unnoted)
             self.queue.done(note.uid)
             self.watch.reach("acknowledged", note)
             self.report.landed(outcome := plan.outcome or Outcome())

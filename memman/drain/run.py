@@ -16,6 +16,7 @@ from memman.config.env import Settings
 from memman.config.lockfile import FOREVER
 from memman.config.places import data_dir, ensure_safe_folder, store_path
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
+from memman.config.shown import session_ended
 from memman.drain.failpoint import reach
 from memman.drain.loop import Drain, Limits
 from memman.drain.report import Report
@@ -24,11 +25,14 @@ from memman.drain.stores import Stores
 from memman.drain.worklog import Worklog, failure
 from memman.locks import drain_lock
 from memman.model.errors import MemmanError, NotSetUp
+from memman.model.records import Note
 from memman.model.vocabulary import BUILTIN
 from memman.providers.chosen import by_agent, llm_provider
 from memman.providers.pool import Providers
 from memman.queue.ledger import Ledger
 from memman.queue.notes import MOST, TOGETHER, Queue, going_on
+from memman.queue.untold import leave
+from memman.sqlite import TranslatedErrors
 from memman.store.reach import address, connected, missed, only_read, only_readable
 
 # Bytes of a drain's name.
@@ -66,7 +70,7 @@ def drain(
         queue.set_meta(TOGETHER, "on" if together else "")
         talks = partial(going_on, queue.db, data) if together and not attended else tuple
         limits = Limits(_at_once(settings), notes, deadline, store, talks)
-        watch = Watch(reach(), log.stage, started(queue), log.write)
+        watch = Watch(reach(), log.stage, started(queue), log.write, partial(_remind, data, settings, queue))
         try:
             once = partial(_round, queue, data, settings, limits, watch, log, token_hex(_NAME_BYTES))
             take_up = partial(_taken_up, data, queue, settings, log)
@@ -75,6 +79,14 @@ def drain(
         finally:
             queue.close()
         return report
+
+
+def _remind(data: str, settings: Settings, queue: Queue, note: Note, text: str) -> None:
+    """Leave for the session's next prompt what the agent might have noted; where none comes, it is judged as a turn."""
+    agent, session = note.provenance.agent, note.provenance.session
+    tell = settings["MEMMAN_NUDGE"] == "on" and not session_ended(data, agent, session)
+    with TranslatedErrors(queue.path):
+        leave(queue.db, data, note.uid, text, now_ms(), tell=(agent, session) if tell else None)
 
 
 def _at_once(settings: Settings) -> int:

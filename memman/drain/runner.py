@@ -47,13 +47,15 @@ _READ_TOGETHER = ("turn", "compact")
 class Watch:
     """Who looks on: `reach` hears of each point a crash test may strike at, `trace` of each stage's plan.
 
-    `tell` hears what became of each note, as an event with fields for the worker's log.
+    `tell` hears what became of each note, as an event with fields for the worker's log, `remind`, before a
+    note is done, what the user said in it that their agent might have noted.
     """
 
     reach: Callable[[str, Note | None], None] = lambda point, note: None  # noqa: ARG005 - nobody looks on by default
     trace: Callable[[str, Plan], None] = lambda stage, plan: None  # noqa: ARG005 - the same
     progress: Callable[[], None] = lambda: None
     tell: Callable[..., None] = lambda event, **fields: None  # noqa: ARG005 - the same
+    remind: Callable[[Note, str], None] = lambda note, text: None  # noqa: ARG005 - the same
 
 
 class Stopped(MemmanError):

@@ -6,7 +6,7 @@ import time
 from memman.config import stores
 from memman.config.places import data_dir, queue_path, reach_path, setting, store_path
 from memman.config.repository import repository
-from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT, note_shown
+from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT, UNTOLD, note_shown
 from memman.hot.hook import Progress
 from memman.hot.provenance import borrower, in_shell
 from memman.hot.session import Session
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 _LONGEST = 4096
 # What Claude Code says of where it runs with nobody there, and of a prompt that a person typed.
 _PROGRAMS, _TYPED = ("sdk-cli", "sdk-ts", "sdk-py", "claude-code-github-action"), ("", "user")
+# What an agent is told of what it did not note, with so many characters of it.
+_UNNOTED_MOST = 160
+_UNNOTED = (
+    'Last turn the user said: "{}". If that holds in later sessions, too, end your answer with a line `{}: \u2026`.'
+)
 # What MEMMAN_CAPTURE may say where turns are kept.
 _ON = ("", "corrections", "turns", "ask")
 
@@ -179,7 +184,12 @@ def _session_start(call: Call) -> str:
 
 def _follow(call: Call) -> None:
     """Ask for a drain where turns wait, or where none has brought in for some time what other machines stored."""
-    if _turns_wait(call) or _behind(call):
+    turns = _turns_wait(call)
+    if turns:
+        from memman.queue.untold import release
+
+        release(call.data, call.place.repository, call.session.id)
+    if turns or _behind(call):
         from memman.config.drain_by_write import ask
 
         ask(call.data)
@@ -233,7 +243,36 @@ def _user_prompt(call: Call) -> str:
     call.progress.missing = "answer"
     if call.progress.late or call.host in _DEAF:
         return ""
-    return _reminded(call, prompt, PROMPT, first=first)
+    return "\n".join(filter(None, (_reminded(call, prompt, PROMPT, first=first), _unnoted(call))))
+
+
+def _unnoted(call: Call) -> str:
+    """Return what an agent that is asked to note did not note in the turn before, '' for nothing.
+
+    It is said once, and only in the turn that follows, where the judge finds it lasting.
+    """
+    if not _waits(call):
+        return ""
+    from memman.hot.frame import framed, harmless
+    from memman.model.noted import WORD
+    from memman.queue.untold import take
+
+    session = call.session
+    before = next((said for who, said in reversed(session.said) if who == "user"), "")
+    said = " ".join(before.split()) if session.asked and call.wanted() else ""
+    text = take(call.data, call.host, session.id, said)
+    return framed(harmless(_UNNOTED.format(text[:_UNNOTED_MOST], WORD)), ()) if text else ""
+
+
+def _waits(call: Call) -> bool:
+    """Whether something may wait for this session's next prompt: from here on it does so no more."""
+    if not call.session.path:
+        return False
+    try:
+        os.unlink(call.session.path + UNTOLD)
+    except OSError:
+        return False
+    return True
 
 
 def _reminded(call: Call, said: str, way: str, *, first: bool = False) -> str:
@@ -277,7 +316,10 @@ def _post_compact(call: Call) -> str:
 
 
 def _session_end(call: Call) -> str:
-    """Queue the turn that no stop ended; what was shown is kept, for the session may be resumed."""
+    """Queue the turn that no stop ended, and what the agent was to be told of the one before.
+
+    What was shown is kept, for the session may be resumed.
+    """
     rows = []
     with call.session as session:
         if session.prompt:
@@ -290,6 +332,10 @@ def _session_end(call: Call) -> str:
         from memman.hot.capture import queue
 
         queue(call, rows)
+    if _waits(call):
+        from memman.queue.untold import take
+
+        take(call.data, call.host, call.session.id, "")
     from memman.config.drain_by_write import ask
 
     ask(call.data)

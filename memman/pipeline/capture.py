@@ -84,14 +84,15 @@ def _settled(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     return (one if said_by(tools, note, spoken, text) else told_by_agent(one),)
 
 
-async def watch(tools: Tools, note: Note) -> tuple[Fact, ...]:
+async def watch(tools: Tools, note: Note) -> tuple[tuple[Fact, ...], str]:
     """Listen to a turn of a session whose agent notes what it is told.
 
-    Keep what ends a memory, and what else is worth it where none of the agent's lines is what the user said.
+    Keep what ends a memory, and what else is worth it where none of the agent's lines is what the user said. Return it
+    with what of a turn without a line seems worth one; '' for nothing.
     """
     heard = await asyncio.to_thread(Heard.of, note, tools.judge)
     if tools.capture == "off" or not heard.user:
-        return ()
+        return (), ""
     judged = (await tools.builtin.complete(heard.request(note))).data
     worthy = tuple(one for one in _facts(judged) if not (one.source or heard.doubts(one.text)))
     ended = await _ended(tools, note, heard, judged)
@@ -100,8 +101,9 @@ async def watch(tools: Tools, note: Note) -> tuple[Fact, ...]:
         told = await asyncio.to_thread(lambda: any(said_by(tools, note, spoken, line) for line in lines))
         instead = () if told or worthy or ended else await asyncio.to_thread(correction, tools.judge, note, spoken)
         found = ended if told else distinct((*worthy, *ended, *instead))
-        return await asyncio.to_thread(_unnoted, tools, note, heard, found)
-    return ended or await asyncio.to_thread(correction, tools.judge, note, spoken) or await news(tools, note, worthy)
+        return await asyncio.to_thread(_unnoted, tools, note, heard, found), ""
+    ended = ended or await asyncio.to_thread(correction, tools.judge, note, spoken)
+    return ended, "" if ended else next((said(one.text) for one in worthy), "")
 
 
 async def _ended(tools: Tools, note: Note, heard: Heard, judged: Mapping[str, Any]) -> tuple[Fact, ...]:

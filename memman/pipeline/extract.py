@@ -38,9 +38,10 @@ def version(tools: Tools) -> str:
 async def extract(tools: Tools, plan: Plan) -> Plan:
     """Ask the model for the note's facts; what it refuses, the built-in model extracts."""
     note = plan.note
-    facts = tuple(fact for fact in await _read(tools, note) if not tools.gone(note, fact.text))
+    facts, unnoted = await _read(tools, note)
+    facts = tuple(fact for fact in facts if not tools.gone(note, fact.text))
     facts = await _admitted(tools, note, await restrained(tools, note, facts))
-    return replace(plan, facts=await scoped(tools, note, facts))
+    return replace(plan, facts=await scoped(tools, note, facts), unnoted=unnoted)
 
 
 async def _admitted(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
@@ -57,10 +58,13 @@ async def _admitted(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fa
     return tuple(replace(one, held=one.held or _ASK) if ask else one for one in kept)
 
 
-async def _read(tools: Tools, note: Note) -> tuple[Fact, ...]:
+async def _read(tools: Tools, note: Note) -> tuple[tuple[Fact, ...], str]:
+    """Return the facts of a note, and what of a turn its agent might have noted."""
     if note.channel in REMEMBERED:
-        return await _remembered(tools, note)
-    return await {"watched": watch, "noted": noted}.get(note.channel, capture)(tools, note)
+        return await _remembered(tools, note), ""
+    if note.channel == "watched":
+        return await watch(tools, note)
+    return await (noted if note.channel == "noted" else capture)(tools, note), ""
 
 
 async def _remembered(tools: Tools, note: Note) -> tuple[Fact, ...]:

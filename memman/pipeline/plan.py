@@ -61,8 +61,8 @@ class Plan:
 
     `earlier` holds what is in flight before it in the same store. `local`, `vectors` and `about` are float32 of shape
     (facts, dimension): from the built-in embedder, the configured one, and the judge. `models` names for each stage
-    that asked any the models that answered. `borne_out` is what the note bears out of agents' words, and others of its
-    own.
+    that asked any the models that answered. `unnoted` is what the user said that their agent might have noted.
+    `borne_out` is what the note bears out of agents' words, and others of its own.
     """
 
     note: Note
@@ -79,6 +79,7 @@ class Plan:
     borne_out: tuple[Piece, ...] = ()
     objections: tuple[Objection, ...] = ()
     models: tuple[tuple[str, str], ...] = ()
+    unnoted: str = ""
     outcome: Outcome | None = None
 
 
