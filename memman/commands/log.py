@@ -292,7 +292,7 @@ def left(store: Opened, part: str) -> dict[str, Any]:
 
     known = {one["session"]: one for one in sessions(store)}
     if part == LAST:
-        if not (last := last_session(store.db, standing(), store.place.session)):
+        if not (last := last_session(store.db, standing(), store.place.session, newest=store.reader.last())):
             raise UnknownId("no session has stored anything here yet")
         part = last[1]
     one = known[one_of(known, part, "session")]

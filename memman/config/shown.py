@@ -20,8 +20,8 @@ RECALL, SESSION_START, PROMPT, PRE_TOOL, SUBAGENT = WAYS = (
 ENDED = "ended"
 # What stands behind the name of a session's file where something waits for its next prompt (memman.queue.untold).
 UNTOLD = ".unnoted"
-# How the files begin that say, in the form of a session's, that in a place its history was offered to be read.
-OFFERED = "offered"
+# How the files begin that say, in the form of a session's, until when sessions were told what others left in a place.
+RECEIPTS = "kept"
 _MOST_BYTES = 1_048_576
 _NOBODY = "."
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")

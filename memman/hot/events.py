@@ -173,7 +173,7 @@ def _session_start(call: Call) -> str:
         session.asked, session.first = call.asked_to_note(), True
         session.notes = session.asked and session.notes
         says = NOTED if session.asked else _captured(call)
-        text, lines = block(call.data, call.store, here, says=says, prompted=True)
+        text, lines = block(call.data, call.store, here, says=says, session=session.id, prompted=True)
         text += news(call, here) if call.genuine else ""
         session.show(lines)
         session.begun, session.ended = True, False

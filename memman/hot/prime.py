@@ -8,10 +8,11 @@ from memman.belief import HOLDS, TRUSTED, USER
 from memman.config import scope, stores
 from memman.config.command import NAME, command
 from memman.config.places import handovers_path, queue_path, reach_path, rules_path, store_path
-from memman.config.shown import OFFERED
+from memman.config.shown import RECEIPTS
 from memman.hot.frame import RULES_TAG, framed, harmless
 from memman.hot.session import Session
 from memman.model.noted import EXAMPLE, WORD
+from memman.model.payload import parsed
 from memman.model.text import SHORT_ID, day, plain, replaced
 from memman.model.vocabulary import WISH
 from memman.recall.hit import Hit
@@ -20,7 +21,7 @@ from memman.recall.render import tokens
 from memman.sqlite import TranslatedErrors, open_reader, there
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.topics import heaviest, protected, superseded_texts
+from memman.store.sqlite.topics import heaviest, last_session, outcome_of, protected, superseded_texts
 from memman.store.sqlite.topics import kept as kept_topics
 
 TYPE_CHECKING = False
@@ -63,12 +64,13 @@ _LONGEST, _LONGEST_BEFORE = 200, 80
 AGENTS = 2
 # Characters of an id.
 _ID = 6
-# Memories that are looked at, and topics that are named.
+# Memories that are looked at, and names told: of topics, or of those memories that there is no room for.
 _MOST, _NAMES = 100, 24
 # In how many sessions recall may have shown a memory for it to count; two weigh as much as a step of importance.
 _USES = 4
 _RULES_HEAD = "Rules that the user set, word for word; nobody else can (id: text):"
 _HEAD = "Memories of earlier sessions; behind each its day and id."
+_ALSO = "Also known: "
 _TOPICS = "Topics (`{} recall NAME` finds what is kept on one): "
 _FAILED = "memman scheduler queue failed"
 _PARTS = (
@@ -80,12 +82,12 @@ _PARTS = (
 
 
 def block(
-    data: str, store: str, here: "Here", *, says: str = NOTED, prompted: bool = False
+    data: str, store: str, here: "Here", *, says: str = NOTED, session: str = "", prompted: bool = False
 ) -> tuple[str, dict[str, str]]:
     """Return the block, the same for the same store, and its memories' lines by uid; the guide `says` what is kept.
 
-    A session that will be told at its prompts what bears on them (`prompted`) is told little beside what the user
-    wishes, where there are topics.
+    A `session` that begins is told, once, how much the last one here left. One that will be told at its prompts what
+    bears on them (`prompted`) is told little beside what the user wishes, where there are topics.
     """
     text = guide(program := command(data), says=says)
     if there(reach_path(path := store_path(data, store))):
@@ -98,7 +100,10 @@ def block(
     ruled = _ruled(data, store, here, room * RULES // 100)
     if ruled:
         text += "\n" + framed(_RULES_HEAD, ruled, RULES_TAG)
-    kinds, topics = standing(data, store, here)
+    kinds, left, topics = standing(data, store, here, session)
+    if left:
+        more = "".join(f", {name} {n}" for name, n in zip(("replaced", "in review"), left[1:], strict=True) if n)
+        text += f"\nkept last time: {left[0]}{more} ({program} log --session last)\n"
     room = BUDGET - tokens(text) - tokens(framed(_HEAD, _PARTS))
     if prompted and topics:
         chosen = fitting(kinds[:1], room) | fitting([[], *kinds[1:]], _BESIDE)
@@ -110,7 +115,19 @@ def block(
         lines += [title, *held] if held else []
     if topics:
         lines.append(f"{_TOPICS.format(program)}{', '.join(topics)}")
+    else:
+        lines += _also([hit for hits in kinds for hit in hits if hit.row.uid not in chosen])
     return (f"{text}\n{framed(_HEAD, lines)}" if chosen else text), chosen
+
+
+def _also(hits: "Sequence[Hit]") -> list[str]:
+    """Name what there is no room for, most often named first."""
+    counts: dict[str, int] = {}
+    for hit in hits:
+        for name in parsed(hit.row.entities):
+            counts[name] = counts.get(name, 0) + 1
+    names = sorted(counts, key=lambda name: -counts[name])[:_NAMES]
+    return [harmless(_ALSO + plain(", ".join(names)))] if names else []
 
 
 def _parked(path: str) -> int:
@@ -173,7 +190,7 @@ def _unknown(call: "Call", here: "Here") -> str:
     if not here.repository or here.alone or not os.path.isdir(call.data):
         return ""
     place = f"{crc32(ascii((call.store, here.repository)).encode()):08x}"
-    with Session(call.data, OFFERED, place) as looked:
+    with Session(call.data, f"{RECEIPTS}-offered", place) as looked:
         if looked.begun:
             return ""
         looked.begun = True
@@ -216,16 +233,19 @@ def _ruled(data: str, store: str, here: "Here", room: int) -> list[str]:
     return lines
 
 
-def standing(data: str, store: str, here: "Here") -> tuple[list[list[Hit]], list[str]]:
+def standing(
+    data: str, store: str, here: "Here", session: str = ""
+) -> tuple[list[list[Hit]], tuple[int, int, int] | None, list[str]]:
     """Return what holds here: the user's wishes, how things are, what only an agent says, and what is uncertain.
 
-    What a person protected comes first, then of wishes what holds everywhere. Behind that the names of topics.
+    What a person protected comes first, then of wishes what holds everywhere. Behind that, how many memories the last
+    session here left and replaced, and left in review, if no `session` was told that before; and the names of topics.
     """
     path = store_path(data, store)
     with TranslatedErrors(path):
         reader = SqliteReader.open(path)
         if reader is None:
-            return [], []
+            return [], None, []
         scopes = reader.scopes(here, inside=True)
         marked = protected(reader, TRUSTED, _MOST, scopes)
         weighty = [heaviest(reader, TRUSTED, _MOST, scopes, wishes=wishes, uses=_USES) for wishes in (True, False)]
@@ -238,6 +258,7 @@ def standing(data: str, store: str, here: "Here") -> tuple[list[list[Hit]], list
         ends, before = reader.ends(ids), superseded_texts(reader.db, ids)
         hits = [hit.having(aside=_aside(ends.get(hit.id), before.get(hit.id))) for hit in hits]
         here_only = {memory for memory, (place, _) in reader.scope_of(ids).items() if place}
+        left = _left(reader, data, store, here, session) if session else None
         topics = [harmless(plain(one.name)) for one in kept_topics(reader.db, here, TRUSTED, _NAMES)[:_NAMES]]
         reader.close()
     kinds: list[list[Hit]] = [[], [], [], []]
@@ -245,7 +266,17 @@ def standing(data: str, store: str, here: "Here") -> tuple[list[list[Hit]], list
         kinds[_kind(hit)].append(hit)
     first = {row.id for row in marked}
     kinds[0].sort(key=lambda hit: (hit.id not in first, hit.id in here_only))
-    return kinds, topics
+    return kinds, left, topics
+
+
+def _left(reader: SqliteReader, data: str, store: str, here: "Here", session: str) -> tuple[int, int, int] | None:
+    """Count, once in each place, what the last session there left and replaced, and what of it is in review."""
+    with Session(data, RECEIPTS, f"{crc32(ascii((store, here.repository)).encode()):08x}") as told:
+        since = max((int(at) for at in told.shown if at.isdecimal()), default=0)
+        if not (last := last_session(reader.db, here, session, since)):
+            return None
+        told.shown = {str(last[2]): None}
+    return outcome_of(reader.db, last[0])
 
 
 def _aside(ends_at: int | None, before: str | None) -> tuple[str, ...]:

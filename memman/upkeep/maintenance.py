@@ -10,7 +10,7 @@ import apsw
 
 from memman.config.asked import drop_asked
 from memman.config.places import files_of, handovers_path, sessions_path
-from memman.config.shown import OFFERED, Showing, taken
+from memman.config.shown import RECEIPTS, Showing, taken
 from memman.config.stores import exists, names, valid_name
 from memman.model.errors import MemmanError, NewerSchema
 from memman.queue.late import shorten
@@ -58,11 +58,11 @@ async def maintain(
 
 
 def drop_sessions(data: str) -> None:
-    """Remove what sessions that are quiet for SESSION_DAYS left: what hooks knew, and for the next."""
+    """Remove what sessions that are quiet for SESSION_DAYS left: what hooks knew, and for the next; no receipts."""
     oldest = time.time() - SESSION_DAYS * 86_400
     for path in (*files_of(sessions_path(data)), *files_of(handovers_path(data))):
         with suppress(OSError):
-            if not os.path.basename(path).startswith(f"{OFFERED}-") and os.lstat(path).st_mtime < oldest:
+            if not os.path.basename(path).startswith(f"{RECEIPTS}-") and os.lstat(path).st_mtime < oldest:
                 os.unlink(path)
 
 

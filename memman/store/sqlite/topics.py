@@ -32,6 +32,8 @@ _KEPT = (
     " CROSS JOIN memory m ON m.id = i.value WHERE meta.key GLOB ? AND t.key < ? AND m.status = 'current'"
     " ORDER BY meta.key, t.key, i.key"
 )
+# How many of the newest memories are looked through for a session, where no other number is given.
+_NEWEST = 200
 _STILL_HOLDS = (
     " AND NOT EXISTS"
     " (SELECT 1 FROM freshness WHERE memory = m.id AND ends_at <= CAST(unixepoch('subsec') * 1000 AS INTEGER))"
@@ -122,14 +124,28 @@ def superseded_texts(db: "apsw.Connection", ids: "Sequence[int]") -> dict[int, s
     return dict(db.execute(sql, ids))
 
 
-def last_session(db: "apsw.Connection", here: "Here", other: str) -> tuple[str, str, int] | None:
-    """Return origin, id and newest moment of our last session `here` that left something, but the `other`."""
+def last_session(
+    db: "apsw.Connection", here: "Here", other: str, since: int = 0, newest: int = _NEWEST
+) -> tuple[str, str, int] | None:
+    """Return origin, id and newest moment of our last session `here`, but the `other`, that left something `since`."""
     sql = (
         "SELECT m.origin, r.session, m.recorded_at, r.repository FROM memory m CROSS JOIN receipt r ON r.note = m.note"
-        " WHERE m.status IN ('current', 'review') AND r.session NOT IN ('', ?) AND NOT EXISTS"
+        " WHERE m.id > (SELECT max(id) FROM memory) - ? AND m.recorded_at > ? AND m.status IN ('current', 'review')"
+        " AND r.session NOT IN ('', ?) AND NOT EXISTS"
         " (SELECT 1 FROM authorship WHERE memory = m.id AND author NOT IN ('', ?)) ORDER BY m.id DESC"
     )
-    for origin, session, at, repository in db.execute(sql, (other, role(db))):
+    for origin, session, at, repository in db.execute(sql, (newest, since, other, role(db))):
         if repository == here.repository or sees(here, repository, "", inside=False):
             return origin, session, at
     return None
+
+
+def outcome_of(db: "apsw.Connection", origin: str) -> tuple[int, int, int]:
+    """Count the current memories of an origin, those of others that they took the place of, and what is in review."""
+    sql = (
+        "SELECT total(m.status = 'current'), total(m.status = 'review'), total("
+        "(SELECT count(*) FROM memory o WHERE o.superseded_by = m.id AND o.origin <> m.origin))"
+        " FROM memory m WHERE m.origin = ? AND m.status IN ('current', 'review')"
+    )
+    count, held, replaced = map(int, next(db.execute(sql, (origin,))))
+    return count, replaced, held

@@ -1,5 +1,6 @@
 """What a session begins with, in a store of hundreds of memories."""
 
+import os
 import re
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from memman.config.scope import Here
 from memman.hot.prime import BUDGET, SHARES, block, fitting, guide
 from memman.recall.render import tokens
+from memman.upkeep.maintenance import drop_sessions
 from tests.support import memories
 
 PREFERENCES, DECISIONS, PROTECTED = 33, 200, 2
@@ -86,6 +88,43 @@ def test_a_line_says_since_when_until_when_and_what_was_before(box):
     text, _ = block(str(box.data), "default", Here())
     assert re.search(r"start at seven\. \(\d+ \w{3}, before: \"Deploys of the shop start at five\.\"; \w{6}\)", text)
     assert re.search(r"freeze of the shop holds\. \(\d+ \w{3}, until 2999-01-01; \w{6}\)", text)
+
+
+def begun(box, session, repository="acme/shop"):
+    """Return the line that says what was kept last time, of the block that a session begins with."""
+    text, _ = block(str(box.data), "default", Here(repository), session=session)
+    return [line.partition(" (")[0] for line in text.splitlines() if line.startswith("kept last time")]
+
+
+def test_the_next_session_here_is_told_once_what_the_last_one_left(box):
+    """Not the session itself, none elsewhere, and none where nothing was kept; what is drained later is told then."""
+    told = {"agent": "codex", "repository": "acme/shop"}
+    box.remember("Deploys of the shop start at five.", session="a", **told)
+    box.drain()
+    (uid,) = box.store("SELECT uid FROM memory")
+    assert begun(box, "a") == begun(box, "b", "acme/blog") == begun(box, "") == []
+    assert begun(box, "b") == ["kept last time: 1"]
+    box.remember("Deploys of the shop start at seven.", session="b", replaces=uid, **told)
+    box.remember("Redis caches the invoices of billing.", session="b", **told)
+    box.remember("The lift is inspected in May.", session="elsewhere", repository="acme/blog")
+    assert begun(box, "b") == begun(box, "c") == []
+    box.drain()
+    assert begun(box, "c") == ["kept last time: 2, replaced 1"]
+    for path in (box.data / "sessions").iterdir():
+        os.utime(path, (0, 0))
+    drop_sessions(str(box.data))
+    assert begun(box, "d") == []
+    assert begun(box, "d", "") == []
+
+
+def test_what_waits_for_review_is_told_of_too(box):
+    """MEMMAN_CAPTURE=ask holds back all that a turn leaves: the session is one that left something."""
+    box.configure(CAPTURE="ask")
+    told = {"agent": "codex", "repository": "acme/shop", "channel": "noted", "session": "a", "source": "user"}
+    box.remember("Lodash is never used in the shop.", **told)
+    box.drain()
+    assert begun(box, "b") == ["kept last time: 0, in review 1"]
+    assert "Lodash is never used" in box.memman("log", "--session", "a").stdout
 
 
 def row(kind, n, words=4):
