@@ -224,7 +224,6 @@ KEYS: dict[str, Key] = {
             "Whether an agent that notes is reminded at the next prompt of what it may have missed: on or off.",
             _one_of("on", "off"),
             default="on",
-            amiss="off",
         ),
         Key(
             "MEMMAN_PAGES",
