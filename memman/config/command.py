@@ -12,9 +12,13 @@ def launcher_path(data: str) -> str:
 
 
 def command(data: str) -> str:
-    """Return how agents call memman, as words for a shell: the launcher, by its name where there is none."""
-    path = launcher_path(data)
-    return quoted(path) if os.path.exists(path) else NAME
+    """Return how agents call memman, as words for a shell: by its name where ours is what a shell like this one finds.
+
+    Otherwise by the launcher, which is a dozen tokens longer each time.
+    """
+    path, first = launcher_path(data), os.path.realpath(found(os.environ.get("PATH", "")))
+    ours = [path, sys.argv[0]] if data == os.path.abspath(os.path.expanduser("~/.memman")) else [path]
+    return quoted(path) if os.path.exists(path) and first not in map(os.path.realpath, ours) else NAME
 
 
 def quoted(path: str) -> str:

@@ -64,6 +64,23 @@ def test_agents_are_told_the_launcher(house):
     assert house.run("/bin/bash", "-lc", f"{house.launcher} --version").stdout.startswith("memman ")
 
 
+def test_the_guide_says_the_name_where_shells_find_it(house):
+    """A link to the program is as good; not so with a data folder elsewhere, nor for another memman."""
+    house.install()
+    folder = house.home / "bin"
+    folder.mkdir()
+    (folder / "memman").symlink_to(house.script)
+    path = {"PATH": f"{folder}:/usr/bin:/bin"}
+    assert "`memman recall" in house.run(house.script, "guide", **path).stdout
+    second = {"MEMMAN_DATA_DIR": str(house.home / "second")}
+    house.run(house.script, "install", "--target", "claude-code", "--no-wizard", **second)
+    assert f"`{house.home}/second/bin/memman recall" in house.run(house.script, "guide", **path, **second).stdout
+    (folder / "memman").unlink()
+    (folder / "memman").write_text("#!/bin/sh\n")
+    (folder / "memman").chmod(0o755)
+    assert f"`{house.launcher} recall" in house.run(house.script, "guide", **path).stdout
+
+
 def test_the_shells_of_a_session_of_claude_code_find_it(house):
     """The hook at a session's start adds the launcher's folder to their PATH, at its end."""
     house.install()
