@@ -98,7 +98,7 @@ def decisions(checkout: Checkout, judge: Judge | None) -> Iterator[Item]:
 
 def guides(checkout: Checkout, judge: Judge | None) -> Iterator[Item]:
     """Yield what guides for contributors and agents say, each for the folder that it lies in."""
-    paths = [one for one in checkout.paths if os.path.basename(one).lower() in rules.NAMES or _GUIDE.fullmatch(one)]
+    paths = filter(_is_guide, checkout.paths)
     for file in checkout.files(sorted(paths, key=lambda path: (path.count("/"), path))[:_MOST_GUIDES]):
         yield from _passages(file, judge, len(file.text))
 
@@ -107,6 +107,12 @@ def readme(checkout: Checkout, judge: Judge | None) -> Iterator[Item]:
     """Yield the first of what a README says, and of its commands."""
     for file in checkout.files([path for path in checkout.paths if _README.fullmatch(path)][:1]):
         yield from _passages(file, judge, _OF_A_README)
+
+
+def _is_guide(path: str) -> bool:
+    """Whether contributors or agents read it; agents read AGENTS.md, and a page named agents.md is something else."""
+    name = os.path.basename(path)
+    return bool(_GUIDE.fullmatch(path)) or (name.lower() in rules.NAMES and not name.islower())
 
 
 def _is_record(path: str) -> bool:

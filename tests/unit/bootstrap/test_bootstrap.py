@@ -125,13 +125,14 @@ def test_what_was_reverted_is_told_as_that(box, project):
 
 
 def test_files_say_what_is_decided_pinned_and_run(box, project):
-    """Of records that hold still; a guide for a folder holds there."""
+    """Of records that hold still; a guide for a folder holds there, and a page named agents.md is none."""
     project.at = APRIL
     project.commit(
         "Begin",
         files={
             "docs/adr/0007-orders.md": RECORD.format("Accepted"),
             "AGENTS.md": "# Shop\n\n- Never edit generated files by hand; run `make generate`.\n",
+            "docs/agents.md": "- Agents must be restarted after each change of their settings.\n",
             "web/CLAUDE.md": "- Components must be written in TypeScript, never in plain JavaScript.\n",
             "package.json": json.dumps({"engines": {"node": ">=20"}, "scripts": {"test": "vitest run"}}),
         },
@@ -146,6 +147,7 @@ def test_files_say_what_is_decided_pinned_and_run(box, project):
     assert "node has to be >=20 (package.json)." in said
     assert "npm scripts: `npm run test` runs `vitest run` (package.json)." in said
     assert any("Never edit generated files by hand" in one for one in said)
+    assert not any("restarted" in one for one in said)
     assert box.store(
         "SELECT path FROM scope s JOIN scoped ON scope = s.id JOIN memory m ON m.id = memory"
         " WHERE text LIKE '%TypeScript%'"
