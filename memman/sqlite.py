@@ -128,27 +128,17 @@ def translated(error: Exception, path: str) -> "MemmanError":
     """Turn a driver or file-system error about `path` into memman's own."""
     from memman.model.errors import Busy, CannotWrite, DamagedFile, MemmanError, StoreError
 
-    if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
-        says = "has pages that were changed by the disk or by another program"
-        return DamagedFile(f"{path} {says}; it was left untouched; run `memman doctor`")
-    if isinstance(error, apsw.ReadOnlyError | apsw.NotADBError) and (says := strange_header(path)):
-        return damaged(path, says)
-    if isinstance(error, apsw.SQLError) and str(error).startswith("no such"):
-        return damaged(path, f"its tables are damaged ({error})")
-    if isinstance(error, UnicodeDecodeError):
-        return DamagedFile(f"{path} is damaged, it was left untouched; run `memman doctor` ({error})")
+    if (
+        isinstance(error, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError)
+        or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
+        or (isinstance(error, apsw.SQLError) and str(error).startswith("no such"))
+        or (isinstance(error, apsw.ReadOnlyError) and strange_header(path))
+    ):
+        says = "is damaged, or was changed by another program; it was left untouched; run `memman doctor`"
+        return DamagedFile(f"{path} {says} ({error})")
     table: tuple[tuple[tuple[type[Exception], ...], type[MemmanError], str], ...] = (
         ((apsw.BusyError, apsw.LockedError), Busy, "is in use by another process; try again"),
-        (
-            (apsw.CorruptError, apsw.NotADBError),
-            DamagedFile,
-            "is damaged or not a database, it was left untouched; run `memman doctor`",
-        ),
-        (
-            (apsw.FullError,),
-            CannotWrite,
-            "could not be written: the disk is full; free some space and try again",
-        ),
+        ((apsw.FullError,), CannotWrite, "could not be written: the disk is full; free some space and try again"),
         (
             (apsw.ReadOnlyError, apsw.PermissionsError, PermissionError),
             CannotWrite,
