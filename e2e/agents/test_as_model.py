@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 import pytest
-from clients import CLAUDE_CODE, CODEX, KEY, Client, Desk, left
+from clients import CLAUDE_CODE, CODEX, GEMINI, KEY, OPENCODE, Client, Desk, left
 from house import installed
 from model_server import SAY, ModelServer
 
@@ -20,7 +20,7 @@ NOTES = TURNS = 30 if os.environ.get("MEMMAN_LONG") else 12
 # Of every three turns two say something that lasts.
 LASTING = [n for n in range(TURNS) if n % 3]
 CALLS = 0.3
-AGENTS = (CLAUDE_CODE, CODEX)
+AGENTS = (CLAUDE_CODE, CODEX, GEMINI, OPENCODE)
 
 
 def texts(part: Any) -> Iterator[str]:
@@ -33,7 +33,7 @@ def texts(part: Any) -> Iterator[str]:
 
 def say(body: dict[str, Any]) -> str:
     """Answer memman's questions as a model that found what is there, and an agent's own with a sentence."""
-    asked = "\n".join(texts({name: body.get(name) for name in ("messages", "input")}))
+    asked = "\n".join(texts({name: body.get(name) for name in ("messages", "input", "contents")}))
     several = re.findall(r'<question n="(\d+)">\n(.*?)\n</question>', asked, re.DOTALL)
     if several:
         return json.dumps({"answers": [{"question": int(n), **answer(one)} for n, one in several]})
@@ -103,7 +103,7 @@ class Home:
     def kept(self) -> set[str]:
         """Return the files that tell of sessions."""
         home = self.desk.home
-        kinds = (".claude/projects/**/*.jsonl", ".codex/sessions/**/*")
+        kinds = (".claude/projects/**/*.jsonl", ".codex/sessions/**/*", ".gemini/tmp/*/chats/*")
         return {str(path) for kind in kinds for path in home.glob(kind) if path.is_file()}
 
 

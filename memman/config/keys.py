@@ -159,9 +159,14 @@ KEYS: dict[str, Key] = {
         ),
         Key(
             "MEMMAN_LLM_MODEL_FAST",
-            "Model that extracts facts; default: the provider's small one.",
+            "Model that extracts facts; default: the provider's small one; for opencode, the one in its settings.",
         ),
         Key("MEMMAN_LLM_MODEL_SLOW", "Model that compares facts; default for an agent: the same."),
+        Key(
+            "MEMMAN_LLM_BATCH",
+            "Maximum number of notes per model call; default: 16 with an agent as the model, else 1.",
+            _whole(1, 32),
+        ),
         Key(
             "MEMMAN_LLM_PRICE",
             "Price IN,OUT in US dollars per million tokens, for providers that do not report the cost.",

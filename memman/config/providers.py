@@ -51,8 +51,7 @@ LLMS = _rows(
         help="Anthropic",
     ),
     # Coding agents on this machine; how each is called is in memman.llm.agent.clients.
-    Provider("claude-code", models=("haiku",)),
-    Provider("codex", models=("gpt-6-luna",)),
+    *map(Provider, ("claude-code", "codex", "gemini", "opencode")),
 )
 EMBEDDERS = _rows(
     Provider("builtin"),

@@ -35,10 +35,11 @@ def llm_in_force(settings: Settings) -> dict[str, str]:
     if provider == "builtin":
         return {"provider": provider, "fast": "judge", "slow": "judge", "endpoint": ""}
     row = LLMS[provider]
+    models = row.models if row.by_http else (_small(provider),)
     return {
         "provider": provider,
-        "fast": settings["MEMMAN_LLM_MODEL_FAST"] or row.models[0],
-        "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or row.models[-1],
+        "fast": settings["MEMMAN_LLM_MODEL_FAST"] or models[0],
+        "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or models[-1],
         "endpoint": settings["MEMMAN_LLM_ENDPOINT"] or row.endpoint,
     }
 
@@ -87,6 +88,12 @@ def _address(settings: Settings, purpose: str, rows: "Mapping[str, Provider]", p
     named = llm_provider(settings) if purpose == "MEMMAN_LLM" else settings[provider]
     row = rows.get(named, Provider(""))
     return host(settings[f"{purpose}_ENDPOINT"] or row.endpoint) if row.by_http else ""
+
+
+def _small(agent: str) -> str:
+    from memman.llm.agent.clients import CLIENTS
+
+    return CLIENTS[agent].model or "default"
 
 
 def in_force(settings: Settings) -> dict[str, dict[str, str]]:

@@ -122,16 +122,17 @@ class Providers:
         return self._asked(llm(self.settings, self.http), self.ledger, turn)
 
     def _asked(self, model: "LLM", ledger: "Ledger", turn: asyncio.Lock | None) -> "LLM":
-        """Return a model within the budget, and in a drain guarded.
+        """Return a model within the budget, asked about several notes at once, and in a drain guarded.
 
-        Agents are asked one call at a time, in `turn`, about several notes at once.
+        Agents are asked one call at a time, in `turn`.
         """
-        from memman.llm.batch import Batched
+        from memman.llm.batch import MOST, Batched
         from memman.providers.guard import Guard
         from memman.providers.meter import MeteredLLM
 
+        most = int(self.settings["MEMMAN_LLM_BATCH"] or (MOST if turn else 1))
         asked: LLM = MeteredLLM(model, ledger, chosen.budget(self.settings), turn)
-        asked = Batched(asked) if turn else asked
+        asked = Batched(asked, most) if most > 1 else asked
         if self.queue is None:
             return asked
         last = bool(self.settings["MEMMAN_LLM_FALLBACK"])
@@ -165,8 +166,9 @@ def _agent(settings: Settings) -> "LLM":
     from memman.llm.agent.clients import CLIENTS
     from memman.llm.agent.model import AgentModel
 
-    record, command = llm_in_force(settings), settings["MEMMAN_LLM_COMMAND"]
-    return AgentModel(CLIENTS[record["provider"]], f"{data_dir()}/agent/{record['provider']}", record, command)
+    name = llm_provider(settings)
+    models = {"fast": settings["MEMMAN_LLM_MODEL_FAST"], "slow": settings["MEMMAN_LLM_MODEL_SLOW"]}
+    return AgentModel(CLIENTS[name], f"{data_dir()}/agent/{name}", models, settings["MEMMAN_LLM_COMMAND"])
 
 
 @contextmanager

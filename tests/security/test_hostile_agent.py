@@ -5,7 +5,7 @@ from itertools import count, islice
 
 import pytest
 
-from memman.llm.agent.clients import CLIENTS
+from memman.llm.agent.clients import CLIENTS, Question
 from memman.model.records import DEFAULT_IMPORTANCE
 from tests.security.test_hostile_replies import DOUBTED, HONEST, SEED, check_notes, check_rows, contents, note
 from tests.support.agents import install
@@ -45,9 +45,10 @@ def test_no_answer_of_an_agent_does_more_than_it_may(box, monkeypatch, rounds, k
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_no_output_of_a_program_raises(name):
+def test_no_output_of_a_program_raises(name, tmp_path):
     """Whatever a program writes is an answer, or none."""
     chance = random.Random(SEED)
+    question = Question("s", {}, "m", str(tmp_path), "id")
     pieces = (
         '{"type":',
         '"text"',
@@ -68,6 +69,6 @@ def test_no_output_of_a_program_raises(name):
     )
     pieces += ('{"response":"x","stats":{"models":{"a":7}}}', '{"type":"step_finish","part":{"tokens":{"input":-5}}}')
     for _ in range(3_000):
-        said = CLIENTS[name].read("".join(chance.choices(pieces, k=chance.randrange(1, 9))))
+        said = CLIENTS[name].read("".join(chance.choices(pieces, k=chance.randrange(1, 9))), question)
         assert said.usage.tokens_in >= 0
         assert isinstance(said.text, str)

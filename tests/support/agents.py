@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-PROGRAMS = {"claude-code": "claude", "codex": "codex"}
+PROGRAMS = {"claude-code": "claude", "codex": "codex", "gemini": "gemini", "opencode": "opencode"}
 # Characters of a token, about.
 CHARACTERS = 4
 # How each says what is wrong, as the real ones were heard to (docs/adr/0038-agent-as-model.md).
@@ -73,7 +73,7 @@ def main(name: str, folder: str, answerer: str = "") -> None:
     """Answer one call."""
     given = sys.stdin.read()
     with (Path(folder) / "calls").open("a", encoding="utf-8") as calls:
-        told = {name: value for name, value in os.environ.items() if name.startswith("MEMMAN")}
+        told = {name: value for name, value in os.environ.items() if name.startswith(("MEMMAN", "OPENCODE_CONFIG"))}
         confined = (
             "\nNoNewPrivs:\t1\n" in Path("/proc/self/status").read_text() if Path("/proc/self").exists() else None
         )
@@ -155,16 +155,33 @@ def _fact(text: str) -> dict[str, Any]:
 def _written(name: str, text: str, tokens_in: int, tokens_out: int) -> str:
     """Write an answer as the agent does."""
     usage = {"input_tokens": tokens_in, "output_tokens": tokens_out}
-    if name == "claude-code":
-        return json.dumps({"type": "result", "is_error": False, "result": text, "usage": usage})
-    said = {"type": "item.completed", "item": {"type": "agent_message", "text": text}}
-    return "\n".join(map(json.dumps, ({"type": "thread.started"}, said, {"type": "turn.completed", "usage": usage})))
+    match name:
+        case "claude-code":
+            return json.dumps({"type": "result", "is_error": False, "result": text, "usage": usage})
+        case "codex":
+            said = {"type": "item.completed", "item": {"type": "agent_message", "text": text}}
+            return "\n".join(
+                map(json.dumps, ({"type": "thread.started"}, said, {"type": "turn.completed", "usage": usage}))
+            )
+        case "gemini":
+            tokens = {"prompt": tokens_in, "candidates": tokens_out}
+            return json.dumps(
+                {"session_id": "s", "response": text, "stats": {"models": {"m": {"tokens": tokens}}}}, indent=2
+            )
+    counted = {"input": tokens_in, "output": tokens_out}
+    parts = ({"type": "text", "part": {"text": text}}, {"type": "step_finish", "part": {"tokens": counted}})
+    return "\n".join(json.dumps(part | {"sessionID": "ses_1"}) for part in parts)
 
 
 def _fail(name: str, says: str) -> None:
-    if name == "claude-code":
-        told = {"type": "result", "is_error": True, "result": says}
-    else:
-        told = {"type": "turn.failed", "error": {"message": says}}
-    sys.stdout.write(json.dumps(told))
+    match name:
+        case "claude-code":
+            sys.stdout.write(json.dumps({"type": "result", "is_error": True, "result": says}))
+        case "codex":
+            sys.stdout.write(json.dumps({"type": "turn.failed", "error": {"message": says}}))
+        case "gemini":
+            sys.stderr.write(says + "\n")
+        case "opencode":
+            error = {"name": "ProviderAuthError", "data": {"message": says}}
+            sys.stdout.write(json.dumps({"type": "error", "sessionID": "ses_1", "error": error}))
     sys.exit(1)

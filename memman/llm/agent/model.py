@@ -1,17 +1,19 @@
 """A coding agent behind the LLM protocol."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from uuid import uuid4
 
 from memman.config.places import make_folder, split_lines, write_file
-from memman.llm.agent.clients import Client, Said
-from memman.llm.agent.process import Ran, find, run, search_path
+from memman.llm.agent.clients import Client, Question, Said
+from memman.llm.agent.process import Ran, TimedOut, find, run, search_path
 from memman.llm.remote import outermost
 from memman.model.errors import BadReply, ProviderError, ProviderMisconfigured, ProviderUnavailable
 from memman.model.records import Reply, Request
 from memman.secrets import screened
 
-# Seconds for one answer, starting included.
-LIMIT = 90.0
+# Seconds for one answer, starting included; and for a session to be removed.
+LIMIT, _FORGETTING = 90.0, 20.0
 # Characters of what an agent says is wrong that are repeated.
 _SAID = 160
 # Characters in a row that are a quote.
@@ -48,7 +50,7 @@ class AgentModel:
 
     def model(self, role: str) -> str:
         """Name the model that serves `role`."""
-        return self._models[role]
+        return self._models.get(role) or self.client.model or "default"
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`. Raises LimitReached, ProviderUnavailable, BadReply, or ProviderMisconfigured."""
@@ -58,8 +60,10 @@ class AgentModel:
                 f"{self.client.name}: no program {self.client.program}; install it, or name it with"
                 " `memman config set MEMMAN_LLM_COMMAND PATH`"
             )
+        model = self._models.get(request.role) or self.client.model
+        question = Question(request.system, request.schema, model, self._folder, str(uuid4()))
         try:
-            said = await self._asked(program, request, screened(request.user))
+            said = await self._asked(program, question, screened(request.user))
         except ProviderError:
             raise
         except Exception as error:  # whatever a program does, no note pays for it
@@ -72,17 +76,33 @@ class AgentModel:
     async def close(self) -> None:
         """Nothing stays open between calls."""
 
-    async def _asked(self, program: str, request: Request, user: str) -> Said:
+    async def _asked(self, program: str, question: Question, user: str) -> Said:
         make_folder(self._folder)
-        for name, text in self.client.files(request).items():
+        for name, text in self.client.files(question).items():
             write_file(f"{self._folder}/{name}", text)
-        environ = {"PATH": search_path(program), "TERM": "dumb", "NO_COLOR": "1", **self.client.environ}
-        words = [program, *self.client.argv(request, self.model(request.role), self._folder)]
-        ran = await run(words, user, folder=self._folder, environ=environ, limit=LIMIT, name=self.client.name)
-        said = self.client.read(ran.out)
+        try:
+            ran = await self._run(program, self.client.argv(question), user, question, LIMIT)
+        except TimedOut as late:
+            await self._forgotten(program, question, self.client.read(late.out, question))
+            raise
+        said = self.client.read(ran.out, question)
+        await self._forgotten(program, question, said)
         if said.wrong or ran.code:
             raise _spent(self._trouble(ran, said, user), said)
         return said
+
+    async def _forgotten(self, program: str, question: Question, said: Said) -> None:
+        """Have the agent remove the session that it has kept."""
+        session = question.session if self.client.kept else said.session
+        if session and self.client.forget:
+            with suppress(ProviderError):
+                await self._run(program, self.client.forget(session), "", question, _FORGETTING)
+
+    async def _run(self, program: str, words: list[str], user: str, question: Question, limit: float) -> Ran:
+        environ = {"PATH": search_path(program), "TERM": "dumb", "NO_COLOR": "1"} | self.client.environ(question)
+        return await run(
+            [program, *words], user, folder=self._folder, environ=environ, limit=limit, name=self.client.name
+        )
 
     def _trouble(self, ran: Ran, said: Said, user: str) -> ProviderError:
         """Say what went wrong as an error of the kind that decides what follows, in no words of the question."""

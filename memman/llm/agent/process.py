@@ -33,12 +33,18 @@ class Ran:
     err: str
 
 
+class TimedOut(ProviderUnavailable):
+    """The program did not end in time; `out` is what it had written."""
+
+    out = ""
+
+
 async def run(
     argv: Sequence[str], given: str, *, folder: str, environ: Mapping[str, str], limit: float, name: str
 ) -> Ran:
     """Run `argv` in `folder` for at most `limit` seconds; its whole group ends with it, even if we are killed.
 
-    Raises ProviderUnavailable where it cannot be started, or does not end in time.
+    Raises TimedOut, and ProviderUnavailable where it cannot be started.
     """
     apart = _apart(argv, folder, environ, limit)
     try:
@@ -61,7 +67,9 @@ async def run(
         await streams.drained()
         return Ran(code, streams.out, streams.err)
     except TimeoutError:
-        raise ProviderUnavailable(f"{name} did not answer within {limit:.0f} s") from None
+        late = TimedOut(f"{name} did not answer within {limit:.0f} s")
+        late.out = streams.out
+        raise late from None
     finally:
         streams.abandon()
         await _end(process)
@@ -170,6 +178,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 _USUAL = (
     "~/.local/bin",
     "~/.claude/local",
+    "~/.opencode/bin",
     "~/.npm-global/bin",
     "~/.npm/bin",
     "~/.bun/bin",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memman.llm.agent import model as agent_model
-from memman.llm.agent.clients import CLIENTS
+from memman.llm.agent.clients import CLIENTS, Question
 from memman.llm.agent.model import AgentModel
 from memman.model.records import Request
 from memman.queue.trouble import KEY, Trouble
@@ -91,8 +91,16 @@ def test_a_secret_does_not_reach_it(asked, box):
     box.remember("The build runs on Debian 12.")
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     request = Request("answer", "fast", "Answer.", f"the token is {token}", SCHEMA, {})
-    asyncio.run(AgentModel(CLIENTS[asked.name], str(box.data / "agent"), {"fast": "m"}).complete(request))
+    asyncio.run(AgentModel(CLIENTS[asked.name], str(box.data / "agent"), {}).complete(request))
     assert token not in asked.questions[0]["stdin"]
+
+
+def test_sessions_that_it_keeps_are_removed(box, monkeypatch):
+    """Where an agent cannot do without a session, that is removed by its own means."""
+    agent = prepared("opencode", box, monkeypatch)
+    box.remember("The build runs on Debian 12.")
+    box.drain()
+    assert ["session", "delete", "ses_1"] in [call["argv"] for call in agent.calls]
 
 
 @pytest.mark.parametrize("mode", [*SAYS, "killed"])
@@ -182,17 +190,14 @@ def test_one_that_failed_is_left_alone_for_a_while_and_tried_again(asked, box):
 
 
 def test_the_days_budget_is_kept_and_the_judge_decides_then(asked, box):
-    """One call a day: no second, nothing waits, and status shows the limits."""
-    box.configure(LLM_PROVIDER=asked.name, BUDGET_CALLS=1)
+    """Two calls a day: no third, nothing waits, and status shows the limits."""
+    box.configure(LLM_PROVIDER=asked.name, BUDGET_CALLS=2, LLM_BATCH=1)
     for n in range(6):
         box.remember(f"Service number{n} listens on port {4000 + n}.")
     assert box.drain().done == 6
-    assert len(asked.questions) == 1
-    box.remember("The build runs on Debian 12.")
-    assert box.drain().done == 1
-    assert len(asked.questions) == 1
+    assert len(asked.questions) == 2
     shown = box.memman("status").stdout
-    assert "1 call" in shown
+    assert "2 calls" in shown
 
 
 def test_by_default_a_day_has_bounds(asked, box):
@@ -213,4 +218,5 @@ def test_an_answer_may_hold_what_other_programs_take_for_a_line_end():
     """U+2028 and its like stand in JSON as they are; each line feed ends an event."""
     said = "tabs\u2028and\x85spaces"
     event = f'{{"type":"item.completed","item":{{"type":"agent_message","text":"{said}"}}}}\n'
-    assert CLIENTS["codex"].read("banner\n" + event).text == said
+    question = Question("", {}, "", "", "")
+    assert CLIENTS["codex"].read("banner\n" + event, question).text == said
