@@ -19,7 +19,7 @@ from memman.config.env import NETWORK, Settings, change_all, shell_only
 from memman.config.keys import KEYS
 from memman.config.launcher import forget_others, in_cache, kept_path, lay, link, remove, stay
 from memman.config.places import data_dir, make_private, refuse_shared
-from memman.config.providers import AGENTS, LLMS
+from memman.config.providers import AGENTS, AUTO, LLMS
 from memman.hot.prime import knows
 from memman.integrations import codex, openclaw
 from memman.integrations.clients import ALL, TARGETS, chosen, nanoclaw_root
@@ -64,8 +64,8 @@ dry_option = click.option("--dry-run", is_flag=True, help="Print what would be d
 @click.option(
     "--agent-model",
     "model",
-    type=click.Choice(AGENTS),
-    help="Use your own agent as the model, under its login.",
+    type=click.Choice([AUTO, *AGENTS]),
+    help="Use your own agent as the model, under its login; auto: the agent whose session made the note.",
 )
 @click.option(
     "--allow-conversation-access", "access", is_flag=True, help="Allow OpenClaw's plugin to see conversations."
@@ -138,8 +138,10 @@ def _sandboxed(data: str, *, wished: bool, dry_run: bool, asks: bool) -> bool:
 
 def _say_model(work: "Work", name: str) -> None:
     """Say what it means that an agent is the model, and warn where it is not there."""
-    work.say(f"model: {sentence(CLIENTS[name])}")
-    if not find(CLIENTS[name].program):
+    agents = [CLIENTS[name]] if name in CLIENTS else here()
+    for client in agents:
+        work.say(f"model: {sentence(client)}")
+    if not any(find(client.program) for client in agents):
         complain(f"{name}: no program was found; until there is one the judge decides")
 
 
@@ -312,7 +314,7 @@ def asked(data: str, settings: dict[str, str]) -> dict[str, str]:
 
 def by_agent(name: str) -> dict[str, str]:
     """Return the settings that make an agent the model, its program as it is found now."""
-    program = find(CLIENTS[name].program)
+    program = find(CLIENTS[name].program) if name in CLIENTS else ""
     return {_PROVIDER: name} | ({_COMMAND: program} if program else {})
 
 

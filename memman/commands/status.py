@@ -1,5 +1,6 @@
 """`memman status`."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -13,6 +14,7 @@ from memman.config import stores, synced
 from memman.config.drain_by_write import switched_off
 from memman.config.env import Settings
 from memman.config.places import store_path
+from memman.config.providers import AGENTS, AUTO
 from memman.config.schedule import NOBODY, Schedule
 from memman.model.objects import parsed
 from memman.model.plural import counted
@@ -62,10 +64,11 @@ def _server_state(path: str) -> dict[str, Any]:
     return {"at": at, "state": how or reach.AWAY, "why": reach.cause(path)}
 
 
-def _troubles(queue: QueueView, agent: str) -> list[dict[str, Any]]:
-    """Return what keeps the agent that is the model from being asked."""
-    trouble = Trouble.load(queue.meta(KEY + agent))
-    return [{"agent": agent, **asdict(trouble)}] if trouble.why else []
+def _troubles(queue: QueueView, model: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return what keeps agents from being asked as the model, of those that are it."""
+    names = AGENTS if model["provider"] == AUTO else (model["provider"],)
+    found = {name: Trouble.load(queue.meta(KEY + name)) for name in names}
+    return [{"agent": name, **asdict(trouble)} for name, trouble in found.items() if trouble.why]
 
 
 def _spent(queue: QueueView) -> dict[str, Any]:
@@ -211,7 +214,7 @@ def status(store: Opened) -> dict[str, Any]:
         "late": counts(data, WEEK),
         "providers": chosen,
         "breaker": queue.meta("breaker"),
-        "troubles": _troubles(queue, chosen["llm"]["provider"]),
+        "troubles": _troubles(queue, chosen["llm"]),
         "unfit": unfit(queue.meta(GARBLES), chosen["llm"]),
         "sync": {"folder": synced_by, **synced.last_round(data, store.name)} if synced_by else None,
         "last_drain": parsed(queue.meta("last_drain")),

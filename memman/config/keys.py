@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memman.config.providers import AGENTS, EMBEDDERS, LLMS
+from memman.config.providers import AGENTS, AUTO, EMBEDDERS, LLMS
 from memman.model.vocabulary import BUILTIN, CATEGORIES
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -146,15 +146,15 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_LLM_PROVIDER",
             f"Language model provider: builtin; by its endpoint {_or(*_ASKED_BY_HTTP)} (openai is any compatible "
-            f"endpoint); your own coding agent under its login: {_or(*AGENTS)}. Unset: openai if a key or an "
-            "endpoint is set, else builtin.",
-            _one_of(*LLMS),
+            f"endpoint); your own coding agent under its login: {_or(*AGENTS)}, or auto (the agent whose session made "
+            "the note). Unset: openai if a key or an endpoint is set, else builtin.",
+            _one_of(*LLMS, AUTO),
         ),
         Key("MEMMAN_LLM_ENDPOINT", "Base URL; default: the provider's (for openai: OpenRouter's).", _endpoint),
         Key("MEMMAN_LLM_API_KEY", "Key for the model provider.", secret=True),
         Key(
             "MEMMAN_LLM_COMMAND",
-            "Path of the agent's program; default: searched on PATH and in the usual places.",
+            "Path of the agent's program; default: searched on PATH and in the usual places. Not with auto.",
             _path,
         ),
         Key(

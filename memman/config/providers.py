@@ -59,7 +59,8 @@ EMBEDDERS = _rows(
     Provider("voyage", "https://api.voyageai.com/v1", ("voyage-3.5-lite",), _EMBEDDER, "/"),
     Provider("ollama", "http://127.0.0.1:11434", ("nomic-embed-text",), _EMBEDDER, "/api/tags"),
 )
-# Agents that can be the model.
+# Agents that can be the model, and the word for whichever made the note.
 AGENTS = tuple(name for name, row in LLMS.items() if name != "builtin" and not row.by_http)
+AUTO = "auto"
 # The host of `openai`'s endpoint, the one provider that says in each reply what it cost.
 TELLS_COST = "openrouter.ai"

@@ -6,7 +6,7 @@ from contextlib import closing
 
 from memman.config.env import shell_only
 from memman.config.providers import EMBEDDERS, LLMS
-from memman.doctor.finding import Context, Finding, fail, ok, shell, warn
+from memman.doctor.finding import Context, Finding, fail, ok, shell, sound, warn
 from memman.http import Http, Policy, Rejected
 from memman.judge.embedder import BuiltinEmbedder
 from memman.judge.judge import damage
@@ -130,25 +130,25 @@ def _without(family: str) -> str:
 
 
 def _agent(context: Context, provider: str) -> Iterator[Finding]:
-    """Look whether an agent is there and was not left alone, or where the person allows, ask it."""
-    agent, named = CLIENTS[provider], context.settings["MEMMAN_LLM_COMMAND"]
-    program = find(agent.program, named)
-    if not program:
+    """Look whether an agent, with `auto` any, is there and was not left alone, or where the person allows, ask it."""
+    agent = CLIENTS.get(provider)
+    known = {provider: agent} if agent else CLIENTS
+    named = context.settings["MEMMAN_LLM_COMMAND"]
+    there = {name: program for name, client in known.items() if (program := find(client.program, named))}
+    if not there:
+        sought = named or ", ".join(client.program for client in known.values())
         hint = "install it, or give its path: `memman config set MEMMAN_LLM_COMMAND PATH`"
-        says = f"{provider}: no program {named or agent.program}; the judge decides instead"
-        yield fail(says, _without("LLM"), hint)
+        yield fail(f"{provider}: no program {sought}; the judge decides instead", _without("LLM"), hint)
         return
-    said = f"{provider} ({program})"
+    said = ", ".join(f"{name} ({program})" for name, program in there.items())
     if context.billable:
         try:
             asyncio.run(llm(context.settings, Http).complete(_QUESTION))
             yield ok(f"{said} answers")
         except ProviderError as error:
-            yield fail(str(error), shell(program), _MAY_ASK)
+            yield fail(str(error), shell(next(iter(there.values()))), _MAY_ASK)
         return
     with closing(QueueView(context.data)) as queue:
-        why = Trouble.load(queue.meta(KEY + provider)).why
-    if why:
-        yield warn(f"{why}; the judge decides instead", shell(program), _MAY_ASK)
-    else:
-        yield ok(f"{said}; only --billable asks it")
+        troubles = {name: why for name in there if (why := Trouble.load(queue.meta(KEY + name)).why)}
+    left = (warn(f"{why}; the judge decides instead", shell(there[name]), _MAY_ASK) for name, why in troubles.items())
+    yield from sound(left, f"{said}; only --billable asks it")

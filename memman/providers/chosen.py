@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from memman.config.env import Settings
 from memman.config.keys import host, in_local_network
-from memman.config.providers import AGENTS, EMBEDDERS, LLMS, TELLS_COST, Provider
+from memman.config.providers import AGENTS, AUTO, EMBEDDERS, LLMS, TELLS_COST, Provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ def llm_provider(settings: Settings) -> str:
 
 def by_agent(settings: Settings) -> bool:
     """Whether the user's own agent is the model."""
-    return llm_provider(settings) in AGENTS
+    return llm_provider(settings) in {*AGENTS, AUTO}
 
 
 def capture(settings: Settings) -> str:
@@ -34,12 +34,12 @@ def llm_in_force(settings: Settings) -> dict[str, str]:
     provider = llm_provider(settings)
     if provider == "builtin":
         return {"provider": provider, "fast": "judge", "slow": "judge", "endpoint": ""}
-    row = LLMS[provider]
-    models = row.models if row.by_http else (_small(provider),)
+    row, small = LLMS.get(provider, Provider("")), _small(provider)
+    fast, slow = (row.models[0], row.models[-1]) if row.by_http else (small, small)
     return {
         "provider": provider,
-        "fast": settings["MEMMAN_LLM_MODEL_FAST"] or models[0],
-        "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or models[-1],
+        "fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast,
+        "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow,
         "endpoint": settings["MEMMAN_LLM_ENDPOINT"] or row.endpoint,
     }
 
@@ -69,7 +69,7 @@ def outdated(before: Settings, said: "Mapping[str, str | None]") -> list[str]:
 
 def _of_the_former(before: Settings, said: "Mapping[str, str | None]") -> tuple[str, ...]:
     old, new = (one.get("MEMMAN_LLM_PROVIDER") or "" for one in (before.said, said))
-    to_agent = new in AGENTS and "MEMMAN_LLM_ENDPOINT" in before.said
+    to_agent = new in {*AGENTS, AUTO} and "MEMMAN_LLM_ENDPOINT" in before.said
     if new in {"", "builtin", old} or (old in {"", "builtin"} and not to_agent):
         return ()
     return (*_OF_PROVIDER, "MEMMAN_LLM_COMMAND") if old in AGENTS else _OF_PROVIDER
@@ -93,7 +93,7 @@ def _address(settings: Settings, purpose: str, rows: "Mapping[str, Provider]", p
 def _small(agent: str) -> str:
     from memman.llm.agent.clients import CLIENTS
 
-    return CLIENTS[agent].model or "default"
+    return CLIENTS[agent].model or "default" if agent in CLIENTS else "of each agent"
 
 
 def in_force(settings: Settings) -> dict[str, dict[str, str]]:

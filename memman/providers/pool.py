@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memman.config.env import Settings, env_path
 from memman.config.places import data_dir
-from memman.config.providers import EMBEDDERS, LLMS, Provider
+from memman.config.providers import AGENTS, AUTO, EMBEDDERS, LLMS, Provider
 from memman.model.vocabulary import BUILTIN
 from memman.providers import chosen
 from memman.providers.chosen import by_agent, llm_in_force, llm_provider
@@ -114,14 +114,16 @@ class Providers:
             await self._http.close()
 
     def _chosen_model(self) -> "LLM":
-        if llm_provider(self.settings) == "builtin":
+        if chosen.llm_provider(self.settings) == "builtin":
             return self.builtin()
         if self.ledger is None:
             return llm(self.settings, self.http)
-        turn = asyncio.Lock() if by_agent(self.settings) else None
-        return self._asked(llm(self.settings, self.http), self.ledger, turn)
+        if not chosen.by_agent(self.settings):
+            return self._asked(llm(self.settings, self.http), self.ledger)
+        turn, ledger = asyncio.Lock(), self.ledger
+        return agent_llm(self.settings, lambda agent: self._asked(agent, ledger, turn))
 
-    def _asked(self, model: "LLM", ledger: "Ledger", turn: asyncio.Lock | None) -> "LLM":
+    def _asked(self, model: "LLM", ledger: "Ledger", turn: asyncio.Lock | None = None) -> "LLM":
         """Return a model within the budget, asked about several notes at once, and in a drain guarded.
 
         Agents are asked one call at a time, in `turn`.
@@ -150,7 +152,7 @@ class Providers:
 def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
     """Build the configured model, which is not the built-in one."""
     if by_agent(settings):
-        return _agent(settings)
+        return agent_llm(settings)
     from memman.llm.remote import Price
 
     record, price = llm_in_force(settings), settings["MEMMAN_LLM_PRICE"]
@@ -161,14 +163,19 @@ def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
     return model
 
 
-def _agent(settings: Settings) -> "LLM":
-    """Build the user's own agent as the model."""
+def agent_llm(settings: Settings, wrapped: "Callable[[LLM], LLM]" = lambda agent: agent) -> "LLM":
+    """Build the user's own agent as the model; with `auto` one of them for each note. Each is `wrapped`."""
     from memman.llm.agent.clients import CLIENTS
-    from memman.llm.agent.model import AgentModel
+    from memman.llm.agent.model import AgentModel, WhicheverAgent
 
-    name = llm_provider(settings)
+    def agent(name: str, models: dict[str, str], command: str = "") -> "LLM":
+        return wrapped(AgentModel(CLIENTS[name], f"{data_dir()}/agent/{name}", models, command))
+
+    provider = llm_provider(settings)
+    if provider == AUTO:
+        return WhicheverAgent({name: agent(name, {}) for name in AGENTS})
     models = {"fast": settings["MEMMAN_LLM_MODEL_FAST"], "slow": settings["MEMMAN_LLM_MODEL_SLOW"]}
-    return AgentModel(CLIENTS[name], f"{data_dir()}/agent/{name}", models, settings["MEMMAN_LLM_COMMAND"])
+    return agent(provider, models, settings["MEMMAN_LLM_COMMAND"])
 
 
 @contextmanager

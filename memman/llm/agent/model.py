@@ -1,11 +1,12 @@
-"""A coding agent behind the LLM protocol."""
+"""A coding agent behind the LLM protocol, or for each note the one that it came from."""
 
 from collections.abc import Mapping
 from contextlib import suppress
 from uuid import uuid4
 
 from memman.config.places import make_folder, split_lines, write_file
-from memman.llm.agent.clients import Client, Question, Said
+from memman.llm import LLM
+from memman.llm.agent.clients import CLIENTS, Client, Question, Said
 from memman.llm.agent.process import Ran, TimedOut, find, run, search_path
 from memman.llm.remote import outermost
 from memman.model.errors import BadReply, ProviderError, ProviderMisconfigured, ProviderUnavailable
@@ -127,3 +128,29 @@ def _quotes(words: str, user: str) -> bool:
 def _spent(error: ProviderError, said: Said) -> ProviderError:
     error.usage = said.usage
     return error
+
+
+class WhicheverAgent:
+    """Asks the agent that a note came from; about one from elsewhere the first agent that is here."""
+
+    provider = "auto"
+
+    def __init__(self, agents: Mapping[str, LLM]) -> None:
+        self._agents = agents
+
+    def model(self, role: str) -> str:  # noqa: ARG002 - each agent has its own
+        """Say that each note has its own."""
+        return "of each agent"
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer `request`. Raises what that agent does."""
+        own = self._agents.get(request.note.provenance.agent) if request.note else None
+        agent = own or next((one for name, one in self._agents.items() if find(CLIENTS[name].program)), None)
+        if agent is None:
+            raise ProviderMisconfigured(f"auto: none of {', '.join(self._agents)} is installed")
+        return await agent.complete(request)
+
+    async def close(self) -> None:
+        """Let go of all of them."""
+        for agent in self._agents.values():
+            await agent.close()

@@ -206,6 +206,19 @@ def test_by_default_a_day_has_bounds(asked, box):
     assert "500000 tokens, 100 calls" in box.memman("status").stdout
 
 
+def test_auto_asks_the_agent_that_made_the_note(box, monkeypatch):
+    """A note of Codex's session is Codex's, one from elsewhere the first agent's that is here."""
+    codex, gemini = (install(name, box.data.parent / name) for name in ("codex", "gemini"))
+    monkeypatch.setenv("PATH", f"{gemini.folder}:{codex.folder}:/usr/bin:/bin")
+    monkeypatch.setattr("memman.llm.agent.process._USUAL", ())
+    box.configure(LLM_PROVIDER="auto")
+    box.remember("The build runs on Debian 12.", agent="gemini")
+    box.remember("The demo runs on Fedora 40.")
+    box.drain()
+    assert ["Debian" in call["stdin"] for call in gemini.questions] == [True]
+    assert ["Fedora" in call["stdin"] for call in codex.questions] == [True]
+
+
 def test_words_of_a_web_page_never_stand_beside_a_users(asked, box):
     """What nobody vouches for is asked about by itself."""
     box.remember("The build runs on Debian 12.")
