@@ -11,7 +11,7 @@ import tracemalloc
 
 import pytest
 
-from memman.http import LOCAL_CALLS, Http, Policy, Rejected
+from memman.http import Http, Pace, Policy, Rejected
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
 from tests.support.box import PATIENCE
 from tests.support.providers import (
@@ -126,14 +126,48 @@ def together(url, calls, policy=FAST):
     return asyncio.run(run())
 
 
-def test_a_server_on_this_machine_is_sent_few_calls_at_once():
-    """A model there may answer one after another; a server elsewhere gets all at once."""
-    with ScriptedProvider(latency=0.1) as provider:
-        assert together(provider.url, 12) == 0
-        assert provider.most == LOCAL_CALLS
+def test_a_server_on_this_machine_is_sent_one_call_first_and_more_as_it_answers():
+    """Where calls are answered in good time, more of them go along, without end."""
+    seen = []
+    with ScriptedProvider(script=lambda _: seen.append(provider.now) or OK, latency=0.1) as provider:
+        assert together(provider.url, 60) == 0
+    assert seen[0] == 0
+    assert max(seen[:4]) <= 3
+    assert provider.most > 8
+
+
+def test_a_server_elsewhere_is_sent_all_calls_at_once_until_it_has_too_many():
+    """A 429 halves the calls in flight, once for those that were in flight together."""
     with ScriptedProvider(latency=0.5) as provider:
         assert together(elsewhere(provider), 16) == 0
         assert provider.most == 16
+    seen = []
+    acts = lambda _: seen.append(provider.now) or (status(429) if len(seen) <= 16 else OK)  # noqa: E731
+    with ScriptedProvider(script=acts, latency=0.5) as provider:
+        assert together(elsewhere(provider), 16) == 0
+    assert (max(seen[:16]), max(seen[16:24])) == (15, 7)
+
+
+def test_a_call_that_is_given_up_while_it_waits_its_turn_takes_nobody_elses():
+    """Calls that are cancelled before they were sent, or as they are let in, leave room for those behind them."""
+
+    async def run():
+        pace = Pace(1)
+        await pace.enter()
+        calls = [asyncio.create_task(pace.enter()) for _ in range(4)]
+        await asyncio.sleep(0)
+        calls[0].cancel()
+        pace.leave()  # lets calls[1] in
+        calls[1].cancel()
+        await asyncio.gather(*calls[:2], return_exceptions=True)
+        await calls[2]
+        assert (pace.flying, calls[3].done()) == (1, False)
+        pace.leave()
+        await calls[3]
+        pace.leave()
+        assert pace.flying == 0
+
+    asyncio.run(run())
 
 
 def test_a_trickling_body_is_left():
@@ -335,7 +369,7 @@ def test_connections_are_reused_and_bounded():
     async def run(serve):
         http = Http(Policy(connections=3))
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
-        url = "http://0.0.0.0:{1}/".format(*server.sockets[0].getsockname())
+        url = "http://127.0.0.1:{1}/".format(*server.sockets[0].getsockname())
         for _ in range(5):
             await http.post(url, {}, {})
         alone = len(ports)
@@ -422,7 +456,7 @@ def test_a_cancelled_call_leaves_the_client_usable():
         return reply
 
     with ScriptedProvider(script=[hang(NEVER)]) as provider:
-        assert asyncio.run(run(elsewhere(provider) + "/v1/embeddings"))["object"] == "list"
+        assert asyncio.run(run(provider.url + "/v1/embeddings"))["object"] == "list"
 
 
 def test_the_scripted_provider_runs_as_a_process(tmp_path):
