@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from memman.model.errors import BadConfig
 from memman.providers.guard import GARBLED
 from tests.support.providers import (
     GARBAGE_BODY,
@@ -199,10 +200,11 @@ def test_a_mistake_in_the_settings_is_not_papered_over(box):
         assert "404" in box.drain().stopped
 
 
-def test_another_provider_than_the_judge_is_withdrawn_as_a_fallback(box):
-    """What somebody has set stops nothing: the judge answers in its place, and the line is complained of."""
+def test_another_provider_than_the_judge_is_refused_as_a_fallback(box):
+    """A drain names the setting and what it may say; the notes wait."""
     with ScriptedProvider(script=lambda _: status(503)) as provider:
         alone(box, provider, LLM_FALLBACK="anthropic,builtin")
         remember(box, 2)
-        assert box.drain().done == 2
-    assert "MEMMAN_LLM_FALLBACK" in box.memman("status").stderr
+        with pytest.raises(BadConfig, match="MEMMAN_LLM_FALLBACK takes one of builtin"):
+            box.drain()
+    assert "2 pending" in box.memman("status").stdout
