@@ -14,7 +14,7 @@ from memman.model.vocabulary import REMEMBERED
 from memman.recall.hit import Hit, confidence
 from memman.secrets import masked
 from memman.sqlite import Row, open_reader, schema_version
-from memman.store import MemoryRow
+from memman.store import LISTS, MemoryRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,23 +111,19 @@ def _scope(note: WaitingRow, filters: "Filters") -> str:
 
 def _memory(note: WaitingRow) -> MemoryRow:
     """Return a note as the memory that it may become, its text without secrets."""
-    return MemoryRow.of(
-        id=0,
-        uid=note.uid,
-        note=note.uid,
-        text=masked(note.text),
-        category=note.category or "note",
-        importance=note.importance or 3,
-        entities="[]",
-        keywords="[]",
-        summary="",
-        source=note.source,
-        origin="",
-        valid_from=note.queued_at,
-        valid_to=None,
-        recorded_at=note.queued_at,
-        retired_at=None,
-        status="pending",
-        superseded_by=None,
-        uses=0,
-    )
+    said = {
+        "id": 0,
+        "uid": note.uid,
+        "note": note.uid,
+        "text": masked(note.text),
+        "category": note.category or "note",
+        "importance": note.importance or 3,
+        **dict.fromkeys(LISTS, "[]"),
+        "source": note.source,
+        "valid_from": note.queued_at,
+        "recorded_at": note.queued_at,
+        **dict.fromkeys(("valid_to", "retired_at", "superseded_by")),
+        "status": "pending",
+        "uses": 0,
+    }
+    return MemoryRow.of(**dict.fromkeys(MemoryRow.columns, "") | said)

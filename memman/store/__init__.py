@@ -28,8 +28,15 @@ class Value:
         return type(self)(**self.__dict__ | changes)
 
 
+# The schema of a store; whatever adds a column raises it.
+SCHEMA = 9
+
+
 class MemoryRow(Row):
-    """A memory; times are Unix milliseconds, lists JSON."""
+    """A memory; times are Unix milliseconds, lists JSON.
+
+    What a fact has under the name of a column is stored there. A column that is added needs a default.
+    """
 
     __slots__ = ()
     id: int
@@ -50,6 +57,11 @@ class MemoryRow(Row):
     status: str
     superseded_by: "int | None"
     uses: int
+
+
+# The columns that are lists, and those that hold what somebody said.
+LISTS = ("entities", "keywords")
+TEXTS = ("text", "summary", "origin", *LISTS)
 
 
 class EdgeRow(Row):

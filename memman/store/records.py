@@ -17,6 +17,7 @@ from memman.belief import SOURCES
 from memman.model.rule import ACTIONS
 from memman.model.vocabulary import CATEGORIES, EDGE_KINDS, IMPORTANCES, STATUSES, VISIBILITIES
 from memman.secrets.leaks import through
+from memman.store import LISTS, MemoryRow
 
 # What a record says was done, by kind. The body says it in a verb of the log (`how`).
 KINDS = {
@@ -64,6 +65,9 @@ REJECTED_PREFIX, REJECTED = "rejected:", "rejected"
 PAIR, ENDS = "pair", '{"how":"supersede"'
 
 Parts = dict[str, Any]
+# How a memory stands that nothing has happened to; and the columns of a memory that its text sets.
+HOLDS: Parts = {"status": "current", "valid_to": None, "retired_at": None, "superseded_by": None}
+SAID = tuple(name for name in MemoryRow.columns if name not in {"id", "uid", "uses", *HOLDS})
 Check = Callable[[Any], bool]
 # Beyond this JSON's readers do not agree on a whole number.
 _GREATEST = 2**53
@@ -222,7 +226,7 @@ def states_of(records: Iterable[Record]) -> dict[str, Parts]:
 
 def wrong(record: Record, now: int | None = None) -> str:
     """Say what is wrong with a record that came from elsewhere, `now` where that is told, '' for nothing."""
-    if bad := [name for name, fits in _FIELDS.items() if not fits(getattr(record, name))]:
+    if bad := [name for name, shape in _FIELDS.items() if not _fits(getattr(record, name), shape)]:
         return f"{bad[0]!r} is missing or wrong"
     if now is not None and record.at > now + AHEAD_MS:
         return "it is from a later day than today: the clock of one of the two machines is wrong"
@@ -252,8 +256,8 @@ def _no_number(name: str) -> None:
 def _wrong_body(kind: str, body: Any) -> str:
     if not isinstance(body, dict) or KIND_OF.get(str(body.get("how"))) != kind:
         return "'how' does not go with its kind"
-    for name, fits in _BODY.items():
-        if name in body and not fits(body[name]):
+    for name, shape in _BODY.items():
+        if name in body and not _fits(body[name], shape):
             return f"{name!r} is wrong"
     sets = body.get("set", {})
     if TEXT in sets and STATUS not in sets:
@@ -267,9 +271,21 @@ def _part(name: str, value: Any) -> bool:
     except ValueError:
         return False
     if part in _KEYED:
-        fits_key, fits = _KEYED[part]
-        return isinstance(key, list) and fits_key(key) and (value is None or fits(value))
-    return part in _PARTS and not key and (_PARTS[part](value) or (value is None and part not in _LASTING))
+        shapes, shape = _KEYED[part]
+        keyed = isinstance(key, list) and len(key) == len(shapes) and all(map(_fits, key, shapes))
+        return keyed and (value is None or _fits(value, shape))
+    return part in _PARTS and not key and (_fits(value, _PARTS[part]) or (value is None and part not in _LASTING))
+
+
+def _fits(value: Any, shape: Any) -> bool:
+    """Whether a value has a shape: str, int, words to choose from, a list of one, an object of some, or a check."""
+    if isinstance(shape, dict):
+        return isinstance(value, dict) and value.keys() == shape.keys() and _of_shapes(value, shape)
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(_fits(one, shape[0]) for one in value)
+    if isinstance(shape, tuple):
+        return type(value) in {str, int} and value in shape
+    return bool(_text(value) if shape is str else _number(value) if shape is int else shape(value))
 
 
 def _text(value: object) -> bool:
@@ -279,125 +295,98 @@ def _text(value: object) -> bool:
         return False
 
 
-def _name(value: object) -> bool:
-    return isinstance(value, str) and value.isascii() and value.isalnum()
-
-
-def _like(pattern: re.Pattern[str]) -> Check:
-    return lambda value: isinstance(value, str) and bool(pattern.fullmatch(value))
-
-
 def _number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _GREATEST
 
 
-def _share(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+def _of_shapes(value: dict[str, Any], shapes: Mapping[str, Any]) -> bool:
+    return all(name in shapes and _fits(one, shapes[name]) for name, one in value.items())
 
 
-def _list(fits: Check) -> Check:
-    return lambda value: isinstance(value, list) and all(map(fits, value))
+def _some(shapes: Mapping[str, Any], *needed: str) -> Check:
+    """Have an object with some of these names, and those that are needed."""
+    return lambda value: isinstance(value, dict) and value.keys() >= {*needed} and _of_shapes(value, shapes)
 
 
-def _one_of(*words: object) -> Check:
-    return lambda value: isinstance(value, str | int) and not isinstance(value, bool) and value in words
+def _or_none(shape: Any) -> Check:
+    return lambda value: value is None or _fits(value, shape)
 
 
-def _or_none(fits: Check) -> Check:
-    return lambda value: value is None or fits(value)
+def _name(value: object) -> bool:
+    return isinstance(value, str) and value.isascii() and value.isalnum()
 
 
-def _object(needed: dict[str, Check], **others: Check) -> Check:
-    """Have an object with these names, perhaps the others, and none beside them."""
-    known = needed | others
-    return lambda value: (
-        isinstance(value, dict)
-        and needed.keys() <= value.keys() <= known.keys()
-        and all(known[name](one) for name, one in value.items())
-    )
-
-
-def _any_object(value: object) -> bool:
-    return isinstance(value, dict)
+def _share(value: Any) -> bool:
+    return type(value) in {int, float} and 0 <= value <= 1
 
 
 def _side(value: object) -> bool:
     """Whether it tells how something stood or stands, as a line of the log shows it."""
-    plain = (_text, _number, _share, _list(_text))
-    return isinstance(value, dict) and all(one is None or any(fits(one) for fits in plain) for one in value.values())
+    plain = (str, int, _share, [str])
+    return isinstance(value, dict) and all(
+        one is None or any(_fits(one, kind) for kind in plain) for one in value.values()
+    )
 
 
-def _key(*fits: Check) -> Check:
-    return lambda key: len(key) == len(fits) and all(check(one) for check, one in zip(fits, key, strict=True))
-
-
-_FIELDS: dict[str, Check] = {
-    "host": _like(_HOST),
+_FIELDS: dict[str, Any] = {
+    "host": lambda value: isinstance(value, str) and bool(_HOST.fullmatch(value)),
     "n": lambda value: _number(value) and value > 0,
     "at": lambda value: _number(value) and 0 <= value < _LATEST,
     "act": lambda value: _text(value) and _name(value.removeprefix(TAKEN_OVER)),
-    "memory": lambda value: _name(value) or _like(_REJECTED)(value),
-    "kind": _one_of(*KINDS),
-    "body": _text,
-    "author": _text,
-    "visibility": _one_of("", *VISIBILITIES),
+    "memory": lambda value: _name(value) or (_text(value) and bool(_REJECTED.fullmatch(value))),
+    "kind": tuple(KINDS),
+    "body": str,
+    "author": str,
+    "visibility": ("", *VISIBILITIES),
 }
-_BODY: dict[str, Check] = {
-    "set": _any_object,
+_BODY: dict[str, Any] = {
+    "set": lambda value: isinstance(value, dict),
     "was": _side,
     "now": _side,
-    "acts": _list(_text),
-    "of": _list(_text),
-    "notes": _list(_text),
-    "put": _list(_text),
-    "what": _text,
-    "did": _text,
+    **{name: [str] for name in ("acts", "of", "notes", "put")},
+    "what": str,
+    "did": str,
     "note": _name,
     "learned": lambda value: value is True,
 }
-_WHERE: dict[str, Check] = {"repository": _text, "path": _text}
-_STAMP = dict.fromkeys(("agent", "session", "cwd", "repository", "revision", "host", "user", "drain", "models"), _text)
-_PARTS: dict[str, Check] = {
-    TEXT: _object(
-        {
-            **dict.fromkeys(("text", "summary", "origin"), _text),
-            **dict.fromkeys(("entities", "keywords"), _list(_text)),
-            **dict.fromkeys(("valid_from", "recorded_at"), _number),
-            "note": _name,
-            "category": _one_of(*CATEGORIES),
-            "importance": _one_of(*map(int, IMPORTANCES)),
-            "source": _one_of(*SOURCES),
-        }
-    ),
-    STATUS: _object(
-        {
-            "status": _one_of(*STATUSES),
-            "valid_to": _or_none(_number),
-            "retired_at": _or_none(_number),
-            "superseded_by": _or_none(_name),
-        }
-    ),
-    SCOPE: _object({}, **_WHERE),
-    VISIBILITY: _one_of(*VISIBILITIES),
-    **{part: _number if kind is int else _text for part, kind in PLAIN.items()},
-    REJECTED: _number,
-    MAYBE: _name,
-    CLAIMS: lambda value: isinstance(value, dict) and all(map(_name, value)) and all(map(_text, value.values())),
-    RECEIPT: _object({"at": _number, "outcome": _text, "facts": _number}, **_STAMP),
-    RULE: _object(
-        {
-            **dict.fromkeys(("text", "tool", "pattern", "memory"), _text),
-            "action": _one_of(*ACTIONS),
-            "made_at": _number,
-            "ends_at": _or_none(_number),
-            "snoozed_until": _or_none(_number),
-            **_WHERE,
-        }
-    ),
+_WHERE = {"repository": str, "path": str}
+_STAMP = dict.fromkeys(("agent", "session", "cwd", "repository", "revision", "host", "user", "drain", "models"), str)
+# Columns of a memory of which more is known than their kind.
+_COLUMNS = {
+    "note": _name,
+    "category": CATEGORIES,
+    "importance": tuple(map(int, IMPORTANCES)),
+    "source": SOURCES,
+    **{name: [str] for name in LISTS},
 }
-# Parts of which there may be several, each with what its key and its value must be.
-_KEYED: dict[str, tuple[Check, Check]] = {
-    EVIDENCE: (_key(_text, _text), _number),
-    FILE: (_key(_text), _text),
-    EDGE: (_key(_one_of(*EDGE_KINDS), _name), _object({"weight": _share, "detail": _text})),
+_NEEDED = ("note", "text", "category", "importance", "source", "valid_from", "recorded_at")
+_PARTS: dict[str, Any] = {
+    TEXT: _some({name: _COLUMNS.get(name, MemoryRow.__annotations__[name]) for name in SAID}, *_NEEDED),
+    STATUS: {
+        "status": STATUSES,
+        "valid_to": _or_none(int),
+        "retired_at": _or_none(int),
+        "superseded_by": _or_none(_name),
+    },
+    SCOPE: _some(_WHERE),
+    VISIBILITY: VISIBILITIES,
+    **PLAIN,
+    REJECTED: int,
+    MAYBE: _name,
+    CLAIMS: lambda value: isinstance(value, dict) and all(map(_name, value)) and _fits([*value.values()], [str]),
+    RECEIPT: _some({"at": int, "outcome": str, "facts": int} | _STAMP, "at", "outcome", "facts"),
+    RULE: {
+        **dict.fromkeys(("text", "tool", "pattern", "memory"), str),
+        "action": tuple(ACTIONS),
+        "made_at": int,
+        "ends_at": _or_none(int),
+        "snoozed_until": _or_none(int),
+        **_WHERE,
+    },
+}
+# Parts of which there may be several, each with the shapes of its key and of its value.
+_KEYED: dict[str, tuple[list[Any], Any]] = {
+    EVIDENCE: ([str, str], int),
+    FILE: ([str], str),
+    EDGE: ([EDGE_KINDS, _name], {"weight": _share, "detail": str}),
 }

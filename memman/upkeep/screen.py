@@ -8,8 +8,8 @@ from contextlib import suppress
 from memman.model.errors import Busy, CannotWrite, StoreError
 from memman.secrets import screened as clean
 from memman.sqlite import TranslatedErrors
+from memman.store import LISTS, TEXTS
 from memman.store.sqlite import screened
-from memman.store.sqlite.reader import LISTS, TEXTS
 from memman.store.sqlite.store import SqliteStore
 
 # Memories looked at in one drain, a second or two, and in one transaction.

@@ -16,7 +16,7 @@ from memman.model.vocabulary import EDGE_KINDS, NEWER
 from memman.secrets import SCREEN, masked, screened
 from memman.sqlite import LISTED, id_list
 from memman.store import records
-from memman.store.records import RECEIPT, REJECTED, REJECTED_PREFIX, RULE, Parts, Record, state_of
+from memman.store.records import HOLDS, RECEIPT, REJECTED, REJECTED_PREFIX, RULE, Parts, Record, state_of
 from memman.store.sqlite import record_log
 from memman.store.sqlite.schema import UNIT_WEIGHT
 
@@ -27,11 +27,6 @@ _NAMED = (
     *(("authorship", "memory"), ("mark", "memory"), ("claim", "memory"), ("outdated", "memory"), ("fts", "rowid")),
     ("memory", "id"),
 )
-CONTENT = ("note", "text", "category", "importance", "entities", "keywords", "summary", "source", "origin")
-LISTS = ("entities", "keywords")
-TIMES = ("valid_from", "recorded_at")
-STATE = ("status", "valid_to", "retired_at", "superseded_by")
-HOLDS: Parts = {"status": "current", "valid_to": None, "retired_at": None, "superseded_by": None}
 # Characters kept of the end of what the user typed in the turn that a memory is from.
 MOST_TYPED = 600
 # What a receipt keeps of where a note came from.
@@ -136,14 +131,18 @@ def row_of(db: apsw.Connection, uid: str | None, waits: str = "") -> int | None:
 def _place(db: apsw.Connection, uid: str, parts: Parts) -> None:
     """Give a memory its row, and its text in it."""
     content = parts[records.TEXT]
-    values = {name: content[name] for name in (*CONTENT, *TIMES)}
-    values |= {name: json.dumps(content[name], ensure_ascii=False, separators=(",", ":")) for name in LISTS}
+    values = {name: _plain(value) for name, value in content.items()}
     names, marks, said = ", ".join(values), ", ".join("?" * len(values)), tuple(values.values())
     stored = db.execute(f"SELECT {names} FROM memory WHERE uid = ?", (uid,)).fetchone()
     if stored is None:  # an upsert would use up a row id each time
         db.execute(f"INSERT INTO memory(uid, screened, {names}) VALUES (?, ?, {marks})", (uid, SCREEN, *said))
     elif stored != said:
         db.execute(f"UPDATE memory SET ({names}) = ({marks}) WHERE uid = ?", (*said, uid))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as a column has it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if isinstance(value, list) else value
 
 
 def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:
@@ -251,9 +250,7 @@ def keep_typed(db: apsw.Connection, memories: Iterable[int], text: str) -> None:
 
 
 def typed_behind(db: apsw.Connection, memory: int) -> str:
-    """Return what the user typed, '' where that was not kept, as in a store of schema 6."""
-    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'typed_for'").get:
-        return ""
+    """Return what the user typed, '' where that was not kept."""
     sql = "SELECT text FROM typed JOIN typed_for f USING (digest) WHERE f.memory = ?"
     return masked(db.execute(sql, (memory,)).get or "")
 

@@ -85,10 +85,6 @@ SELECT DISTINCT other.memory FROM evidence e JOIN evidence other
 WHERE e.memory = ? AND e.kind = '{RECORDED}' ORDER BY other.memory
 """
 
-# The columns that hold what somebody said.
-LISTS = ("entities", "keywords")
-TEXTS = ("text", "summary", "origin", *LISTS)
-
 
 def load_vectors(db: apsw.Connection) -> bool:
     """Load sqlite-vec's scalar functions; False where the extension cannot be had."""
@@ -121,16 +117,6 @@ def _admitted(filters: "Filters") -> "tuple[str, str, list[Any]]":
     return join, extra, [value for _, value in conditions]
 
 
-def _refuse_taking_over(path: str) -> None:
-    """Raise ReadOnly where nothing is to be written."""
-    from memman.config.places import kept_still
-
-    if kept_still():
-        from memman.model.errors import ReadOnly
-
-        raise ReadOnly(f"{path} is from an earlier memman and has to be taken over once: do this without --readonly")
-
-
 class SqliteReader:
     """Reads over an open connection; `open` makes one that cannot write."""
 
@@ -157,7 +143,6 @@ class SqliteReader:
         version = schema_version(db, VERSION, path)
         if 0 < version < VERSION:
             db.close()
-            _refuse_taking_over(path)
             writer = open_writer(path)
             migrate(writer, path)
             writer.close()

@@ -2,12 +2,13 @@
 
 from memman.model.vocabulary import EDGE_KINDS
 from memman.sqlite import upgrade
+from memman.store import SCHEMA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-VERSION = 9
+VERSION = SCHEMA
 
 # How edges are stored: kinds by number, weights in ten-thousandths, and no detail that the weight tells.
 UNIT_WEIGHT = 10_000
@@ -24,15 +25,16 @@ def migrate(db: "apsw.Connection", path: str) -> None:
 
 
 def _make(db: "apsw.Connection") -> None:
-    """Make the tables that are not there; what a store of an earlier schema knows becomes records."""
+    """Make the tables that are not there; what a store of the first schema knows becomes records."""
     with open(__file__.removesuffix("schema.py") + "schema.sql", encoding="utf-8") as file:
         statements = file.read()
-    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'memory'").get:
+    there = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+    if "memory" not in there:
         db.execute(statements)
         return
-    from memman.store.sqlite.takeover import take_over
+    from memman.store.sqlite.takeover import complete, take_over
 
-    take_over(db, statements)
+    (complete if "record" in there else take_over)(db, statements)
 
 
 STEPS = {VERSION: _make}

@@ -10,8 +10,7 @@ from contextlib import closing
 from memman.model.errors import MemmanError
 from memman.secrets import SCREEN, masked
 from memman.sqlite import LISTED, TranslatedErrors, id_list, open_reader, schema_version
-from memman.store import MemoryRow
-from memman.store.sqlite.reader import TEXTS
+from memman.store import TEXTS, MemoryRow
 from memman.store.sqlite.schema import VERSION
 
 TYPE_CHECKING = False

@@ -91,7 +91,7 @@ def _stands(done: Collection[Record], found: Collection[Record]) -> bool:
 
 def _let_hold(unit: SqliteUnit, gone: Collection[Changed], at: int, why: str) -> list[Changed]:
     """Have what other acts superseded by a memory that goes hold again, as when two machines were compared."""
-    hidden = [one.uid for one in gone if (one.after.get(records.STATUS) or index.HOLDS)["status"] == "forgotten"]
+    hidden = [one.uid for one in gone if (one.after.get(records.STATUS) or records.HOLDS)["status"] == "forgotten"]
     sql = (
         "SELECT m.id, m.uid FROM memory m JOIN memory n ON n.id = m.superseded_by"
         f" WHERE m.status = 'superseded' AND n.uid {LISTED}"

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from types import MappingProxyType
 from typing import Any
 
@@ -23,7 +23,7 @@ from memman.belief import (
     effect,
     outlasts,
 )  # fmt: skip
-from memman.model.records import Draft, Edge, Fact, Fingerprint, Note, Scope
+from memman.model.records import Draft, Edge, Fingerprint, Note, Scope
 from memman.model.terms import index_terms
 from memman.model.text import questions
 from memman.model.uid import new_uid
@@ -32,9 +32,9 @@ from memman.secrets import screened
 from memman.secrets.leaks import through
 from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
-from memman.store.records import KIND_OF, Parts, body, named
+from memman.store.records import HOLDS, KIND_OF, Parts, body, named
 from memman.store.sqlite import beliefs, index, record_log, relinking, scopes, vectors
-from memman.store.sqlite.index import DECIDED_KINDS, HOLDS, MANUAL
+from memman.store.sqlite.index import DECIDED_KINDS, MANUAL
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 
 # Two neighbours either side: the measured optimum of the context column.
@@ -77,12 +77,9 @@ class SqliteUnit:
 
         One that is `held` is found by nothing until `approve`: the caller must neither index nor link it.
         """
-        fact = _screened(draft.fact)
-        said = {
-            "note": draft.note, "text": fact.text, "category": fact.category, "importance": fact.importance,
-            "entities": fact.entities, "keywords": fact.keywords, "summary": fact.summary, "source": draft.source,
-            "origin": screened(draft.origin), "valid_from": draft.valid_from, "recorded_at": at,
-        }  # fmt: skip
+        said = {name: getattr(draft.fact, name) for name in records.SAID if hasattr(draft.fact, name)}
+        said = through(said | {"origin": draft.origin})
+        said |= {"note": draft.note, "source": draft.source, "valid_from": draft.valid_from, "recorded_at": at}
         sets: Parts = {records.TEXT: said, records.STATUS: HOLDS | ({"status": "review"} if held else {})}
         if draft.scope.repository:
             sets[records.SCOPE] = _scope(draft.scope)
@@ -91,10 +88,10 @@ class SqliteUnit:
         if held:
             sets[records.HELD] = at
         self._around.clear()
-        now = {"why": fact.held} if held else None
+        now = {"why": draft.fact.held} if held else None
         memory = self.record(at, draft.uid, "hold" if held else "add", sets, now=now)
         if not held:
-            self.mention(memory, fact.entities)
+            self.mention(memory, said["entities"])
         for embedder, cell, planes, squares in draft.vectors:
             vectors.put(self.db, embedder, [(memory, cell, planes, squares)])
         return memory
@@ -545,7 +542,7 @@ class SqliteUnit:
             " FROM memory m WHERE id = ?"
         )
         row: Any = self.db.execute(sql, (memory,)).fetchone()
-        return dict(zip(index.STATE, row, strict=True))
+        return dict(zip(HOLDS, row, strict=True))
 
     def _settle(
         self,
@@ -614,12 +611,6 @@ def _link(edge: Edge) -> tuple[int, int, int, int, str]:
     plain = edge.kind == "temporal" and not edge.detail.startswith(MANUAL)
     weight = round(edge.weight * UNIT_WEIGHT)
     return edge.src, EDGE_KINDS.index(edge.kind), edge.dst, weight, "" if plain else screened(edge.detail)
-
-
-def _screened(fact: Fact) -> Fact:
-    """Take secrets out of a fact, by the rules that its row will name."""
-    entities, keywords = (tuple(map(screened, names)) for names in (fact.entities, fact.keywords))
-    return replace(fact, text=screened(fact.text), summary=screened(fact.summary), entities=entities, keywords=keywords)
 
 
 def _scope(scope: Scope) -> Parts | None:
