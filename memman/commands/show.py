@@ -119,7 +119,7 @@ def _background(store: Opened, record: dict[str, Any], near: int) -> dict[str, A
     came = store.receipt(record["note"]) or {}
     return {
         "said": said,
-        "typed": "" if by_agent else index.typed_behind(store.db, row),
+        "typed": "" if by_agent else index.typed_behind(store.db, record["note"]),
         "models": json.loads(came.get("models") or "{}"),
         "related": beside(store, row, near),
         "history": [

@@ -88,9 +88,8 @@ def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, now:
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
     if plan.about is not None:
         put(unit, store.cell, fingerprint(tools.judge), {rows[n]: plan.about[n] for n in fresh})
-    for n in fresh:
-        if typed := plan.weights[n].typed:
-            rows_of.keep_typed(unit.db, [rows[n]], typed)
+    if typed := next(filter(None, (plan.weights[n].typed for n in fresh)), ""):
+        rows_of.keep_typed(unit.db, plan.note.uid, typed)
     retired = _carry_out(unit, plan, (one for one in effects if one.what == ENDS), rows, now)
     retired += _replace_late(tools, unit, plan, rows, at, now)
     _carry_out(unit, plan, (one for one in effects if one.what != ENDS), rows, now)

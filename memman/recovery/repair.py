@@ -61,9 +61,9 @@ _KEYS = (REPLACED, UNDONE, CONNECTED, BRANCH_OF, REWRITTEN)
 # memories by row.
 _LOCAL: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("meta", ("key", "value"), " OR ".join(f"key GLOB '{key}*'" for key in _KEYS)),
-    ("typed", ("digest", "text"), "1"),
+    ("turn", ("note", "typed"), "1"),
 )
-_BESIDE = {"shown": ("memory", "session", "way", "agent", "at", "times", "tokens"), "typed_for": ("memory", "digest")}
+_BESIDE = {"shown": ("memory", "session", "way", "agent", "at", "times", "tokens")}
 _UNCLOSED = (
     "SELECT note, min(recorded_at), count(*) FROM memory WHERE note NOT IN (SELECT note FROM receipt) GROUP BY note"
 )

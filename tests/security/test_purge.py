@@ -112,7 +112,7 @@ def noted(box, words):
     box.remember(f"Relay {words.chance.random()} is asked first.", **said)
     uid = box.remember(f"The {words.made[-1]} relay is asked from now on.", **said)
     box.drain()
-    assert typed in box.store("SELECT text FROM typed")
+    assert typed in box.store("SELECT typed FROM turn")
     return uid
 
 

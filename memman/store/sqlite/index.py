@@ -4,7 +4,7 @@ Text index, sign codes, vectors and edges of nearness are worked out from these 
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from hashlib import blake2b
 from itertools import chain
 from typing import Any
@@ -22,7 +22,7 @@ from memman.store.sqlite.schema import UNIT_WEIGHT
 
 # Where memories are named, by the columns that do; last of all where they are.
 _NAMED = (
-    *(("link", "src"), ("link", "dst"), ("mention", "memory"), ("code", "memory"), ("freshness", "memory")),
+    *(("link", "src"), ("link", "dst"), ("code", "memory"), ("freshness", "memory")),
     *(("file", "memory"), ("evidence", "memory"), ("shown", "memory"), ("vector", "memory"), ("scoped", "memory")),
     *(("authorship", "memory"), ("mark", "memory"), ("claim", "memory"), ("outdated", "memory"), ("fts", "rowid")),
     ("memory", "id"),
@@ -37,6 +37,7 @@ MANUAL = "manual"
 DECIDED_KINDS = ("causal", NEWER)
 # Edges that somebody decided about; all others are worked out.
 DECIDED = f"(kind IN ({', '.join(str(EDGE_KINDS.index(kind)) for kind in DECIDED_KINDS)}) OR detail GLOB '{MANUAL}*')"
+_TYPED = "SELECT typed FROM turn JOIN memory USING (note) WHERE id = ?"
 _RULE = ("text", "tool", "pattern", "action", "memory", "made_at", "ends_at", "snoozed_until")
 _MARK = f"INSERT INTO mark(memory, {', '.join(records.MARKS)}) VALUES (?{', ?' * len(records.MARKS)})"
 
@@ -99,9 +100,7 @@ def _ignore(db: apsw.Connection, winners: Mapping[str, str]) -> None:
 
 def _drop(db: apsw.Connection, row: int) -> None:
     """Delete a memory from wherever it is named."""
-    named = f"(SELECT entity FROM mention WHERE memory = {row:d})"
-    db.execute(f"UPDATE entity SET count = count - 1 WHERE id IN {named}")
-    drop_typed(db, id_list([row]))
+    db.execute(f"DELETE FROM turn WHERE typed = ({_TYPED})", (row,))
     sql = (
         f"SELECT uid FROM memory WHERE superseded_by = ?1 OR id IN (SELECT src FROM link WHERE dst = ?1 AND {DECIDED}"
         " UNION SELECT memory FROM mark WHERE maybe = ?1 UNION SELECT memory FROM claim WHERE against = ?1)"
@@ -109,7 +108,6 @@ def _drop(db: apsw.Connection, row: int) -> None:
     naming: list[Any] = db.execute(sql, (row,)).fetchall()
     for table, column in _NAMED:
         db.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
-    db.execute("DELETE FROM entity WHERE count <= 0")
     rewrite(db, [one for (one,) in naming])  # they wait for it now
 
 
@@ -240,24 +238,11 @@ def rejected_named(text: str) -> str:
     return REJECTED_PREFIX + rejected_digest(text).hex()
 
 
-def keep_typed(db: apsw.Connection, memories: Iterable[int], text: str) -> None:
-    """Keep what the user typed, without secrets, as what memories are from: on this machine only, never exported."""
-    kept = screened(text)[-MOST_TYPED:]
-    rows = [(memory, blake2b(kept.encode("utf-8", "replace"), digest_size=16).digest()) for memory in memories]
-    for row in rows:
-        db.execute("INSERT INTO typed VALUES (?, ?) ON CONFLICT DO NOTHING", (row[1], kept))
-        db.execute("INSERT OR REPLACE INTO typed_for VALUES (?, ?)", row)
+def keep_typed(db: apsw.Connection, note: str, text: str) -> None:
+    """Keep what the user typed in the turn that a note is from, without secrets: here only, it is never exported."""
+    db.execute("INSERT OR REPLACE INTO turn VALUES (?, ?)", (note, screened(text)[-MOST_TYPED:]))
 
 
-def typed_behind(db: apsw.Connection, memory: int) -> str:
-    """Return what the user typed, '' where that was not kept."""
-    sql = "SELECT text FROM typed JOIN typed_for f USING (digest) WHERE f.memory = ?"
-    return masked(db.execute(sql, (memory,)).get or "")
-
-
-def drop_typed(db: apsw.Connection, memories: str) -> None:
-    """Delete what the user typed in the turns that `memories`, a JSON list of rows, are from, whatever else is."""
-    of_them = f"SELECT digest FROM typed_for WHERE memory {LISTED}"
-    gone = [(digest,) for (digest,) in db.execute(of_them, (memories,)).fetchall()]
-    db.executemany("DELETE FROM typed_for WHERE digest = ?", gone)
-    db.executemany("DELETE FROM typed WHERE digest = ?", gone)
+def typed_behind(db: apsw.Connection, note: str) -> str:
+    """Return what the user typed in the turn that a note is from, '' where that was not kept."""
+    return masked(db.execute("SELECT typed FROM turn WHERE note = ?", (note,)).get or "")

@@ -521,7 +521,6 @@ class SqliteReader:
         match = expression(called)
         if not match:
             return 0, []
-        known = self.db.execute("SELECT count FROM entity WHERE name = ?", (called.casefold(),)).get or 0
         sql = (
             "SELECT m.id, m.text, m.entities FROM"
             " (SELECT rowid FROM fts WHERE fts MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?) n"
@@ -529,7 +528,8 @@ class SqliteReader:
         )
         rows = self.db.execute(sql, (match, self.horizon, _MOST_MENTIONS))
         found = [memory for memory, text, entities in rows if mentions(text, called) or mentions(entities, called)]
-        return max(known, len(found)), found[:limit]
+        more = self.estimated(match, _MOST_MENTIONS) * len(found) // _MOST_MENTIONS
+        return max(more, len(found)), found[:limit]
 
     def found(self, part: str) -> list[tuple[int, str]]:
         """Return (id, uid) of memories whose uid begins with `part`, or whose note it names."""

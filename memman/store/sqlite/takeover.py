@@ -56,7 +56,9 @@ def take_over(db: apsw.Connection, statements: str) -> None:
 
 
 def complete(db: apsw.Connection, statements: str) -> None:
-    """Add the tables, indexes and columns of schema.sql that a store lacks."""
+    """Add the tables, indexes and columns of schema.sql that a store lacks, and drop the tables it needs no more."""
+    db.execute("DROP TABLE IF EXISTS mention; DROP TABLE IF EXISTS entity")
+    db.execute("DROP TABLE IF EXISTS typed_for; DROP TABLE IF EXISTS typed")
     with closing(apsw.Connection(":memory:")) as model:
         model.execute(statements)
         there = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}

@@ -73,7 +73,7 @@ class SqliteUnit:
         return True
 
     def add(self, draft: Draft, at: int, *, held: bool = False) -> int:
-        """Store one memory, without secrets, with its entities, vectors and log line; return its row id.
+        """Store one memory, without secrets, with its vectors and log line; return its row id.
 
         One that is `held` is found by nothing until `approve`: the caller must neither index nor link it.
         """
@@ -90,8 +90,6 @@ class SqliteUnit:
         self._around.clear()
         now = {"why": draft.fact.held} if held else None
         memory = self.record(at, draft.uid, "hold" if held else "add", sets, now=now)
-        if not held:
-            self.mention(memory, said["entities"])
         for embedder, cell, planes, squares in draft.vectors:
             vectors.put(self.db, embedder, [(memory, cell, planes, squares)])
         return memory
@@ -295,8 +293,7 @@ class SqliteUnit:
         verb = "reject" if before["status"] == "review" else verb
         status = self._status(memory) | {"status": "forgotten", "retired_at": before["retired_at"] or at}
         self._settle(at, memory, verb, status, why=why)
-        self._move(memory, str(HIDDEN_CELL))
-        self.renew([memory])
+        self.settle([memory])
         return True
 
     def restore(self, memory: int, at: int) -> bool:
@@ -311,8 +308,7 @@ class SqliteUnit:
         self._settle(at, memory, "restore", again)
         if self.db.execute("SELECT 1 FROM rejected WHERE digest = ?", (index.rejected_digest(before["text"]),)).get:
             self.record(at, index.rejected_named(before["text"]), "refuse", {records.REJECTED: None})
-        self._bring_back(memory)
-        self.renew([memory])
+        self.settle([memory])
         return True
 
     def approve(self, memory: int, at: int) -> bool:
@@ -321,22 +317,17 @@ class SqliteUnit:
         if before["status"] != "review":
             return False
         self._settle(at, memory, "approve", self._status(memory) | {"status": "current"}, {records.HELD: None})
-        self._bring_back(memory)
-        self.renew([memory])
+        self.settle([memory])
         return True
 
     def settle(self, memories: Sequence[int], around: Iterable[int] = ()) -> list[int]:
-        """Put memories that were written anew where they belong: in the text index, cells and counts of names.
+        """Put memories that were written anew where they belong in the text index and in cells.
 
         Return them, those whose context they are, and those `around` them that are still there.
         """
         for memory in memories:
-            state = self._state(memory)
-            if self.db.execute("SELECT 1 FROM mention WHERE memory = ?", (memory,)).get:
-                self.unmention(memory)
-            if state["status"] != "review":
-                self.mention(memory, json.loads(state["entities"]))
-            self._move(memory, str(HIDDEN_CELL) if state["status"] in HIDDEN else _HOME)
+            hidden = self._status(memory)["status"] in HIDDEN
+            self._move(memory, str(HIDDEN_CELL) if hidden else _HOME)
         there = self.db.execute(f"SELECT id FROM memory WHERE id {LISTED}", (id_list(around),))
         return self.renew([*memories, *(row for (row,) in there)])
 
@@ -491,31 +482,6 @@ class SqliteUnit:
     def touched(self, memories: Sequence[int]) -> list[int]:
         """Return `memories` and those whose context they are."""
         return list(dict.fromkeys(other for memory in memories for _, other, _ in self.in_context(memory)))
-
-    def mention(self, memory: int, entities: Sequence[str]) -> None:
-        """Record that a memory names entities."""
-        for name in dict.fromkeys(name.casefold() for name in entities):
-            number = self.db.execute(
-                "INSERT INTO entity(name, count) VALUES (?, 1)"
-                " ON CONFLICT (name) DO UPDATE SET count = count + 1 RETURNING id",
-                (name,),
-            ).get
-            self.db.execute("INSERT INTO mention VALUES (?, ?)", (number, memory))
-
-    def unmention(self, memory: int) -> None:
-        """Drop the record that a memory names entities."""
-        named = "(SELECT entity FROM mention WHERE memory = ?)"
-        self.db.execute(f"UPDATE entity SET count = count - 1 WHERE id IN {named}", (memory,))
-        self.db.execute("DELETE FROM mention WHERE memory = ?", (memory,))
-        self.db.execute("DELETE FROM entity WHERE count <= 0")
-
-    def _bring_back(self, memory: int) -> None:
-        """Put a memory where its status belongs: among those that name something and into its cell, or not."""
-        state = self._state(memory)
-        if state["status"] not in HIDDEN:
-            if not self.db.execute("SELECT 1 FROM mention WHERE memory = ?", (memory,)).get:
-                self.mention(memory, json.loads(state["entities"]))
-            self._move(memory, _HOME)
 
     def _move(self, memory: int, cell: str) -> None:
         """Put a memory's sign codes into another cell."""

@@ -9,7 +9,7 @@ from tests.support.box import no
 
 SAID = ("Always run the linter before a commit.", "Run the linter before each commit.")
 OTHERS = ("Billing is deployed to Fly.io.", "Invoices are archived for ten years.")
-TABLES = ("memory", "link", "mark", "claim", "evidence", "scoped", "freshness", "mention", "code", "vector")
+TABLES = ("memory", "link", "mark", "claim", "evidence", "scoped", "freshness", "code", "vector")
 
 
 def state(box):

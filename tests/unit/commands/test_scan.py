@@ -33,7 +33,6 @@ def leaky(box):
     slip(path, "UPDATE record SET body = replace(body, ?, ?)", "Deploys push with a token to the mirror.", HELD)
     slip(path, "UPDATE record SET body = json_set(body, '$.now.why', ?) WHERE memory = ?", TOKEN, uid)
     slip(path, "UPDATE record SET body = json_set(body, ?, '') WHERE memory = ?", FILE, uid)
-    slip(path, "INSERT INTO entity(name, count) VALUES (?, 1)", TOKEN)
     slip(path, "UPDATE receipt SET cwd = ?", f"/home/{TOKEN}")
     slip(path, "UPDATE memory SET screened = 0")
     slip(path, "INSERT INTO fts(rowid, text, terms, context) VALUES (900, ?, ?, '')", HELD, HELD)
@@ -71,7 +70,7 @@ def test_what_an_older_version_stored_is_found_and_not_shown(leaky):
     assert {"github-token", "password"} <= set(ended.stdout.split())
     named = [one["id"] for one in json.loads(leaky.memman("scan", "--json").stdout)["findings"]]
     (rule,) = leaky.store("SELECT uid FROM rule")
-    assert {"entity", "scope", "meta", rule} <= {*named}
+    assert {"scope", "meta", rule} <= {*named}
     assert named.count(rule) >= 3  # a rule's text, its pattern, and its record
     for where in ("default", "queue", "logs/worker.jsonl", "sessions/one"):
         assert where in ended.stdout

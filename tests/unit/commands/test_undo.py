@@ -64,10 +64,6 @@ def state(box):
             "SELECT id, text, status, valid_from, valid_to, superseded_by, origin FROM memory"
             " WHERE status <> 'forgotten' ORDER BY id"
         ),
-        "mention": box.store(
-            "SELECT m.id, name FROM mention JOIN entity e ON e.id = entity JOIN memory m ON m.id = memory"
-            " WHERE status <> 'forgotten' ORDER BY 1, 2"
-        ),
         "meta": box.store(
             # What drains work out anew: neighbours, and topics.
             "SELECT key, value FROM meta WHERE key NOT GLOB 'filled:*' AND key NOT GLOB 'spread:*'"

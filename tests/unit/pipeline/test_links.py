@@ -106,7 +106,7 @@ def test_rare_names_weigh_more(tmp_path):
                 names = ("common",) if n % 2 else ("common", "often") if n % 4 else ("common", "often", "rare")[: n + 2]
                 await stored(store, tools, n, [Fact(sentence(n), entities=names)])
             plan = await planned(tools, 99, [Fact("x", entities=("common", "often", "rare", "unheard of"))])
-            counts = dict(store.db.execute("SELECT name, count FROM entity"))
+            counts = dict(store.db.execute("SELECT value, count(*) FROM memory, json_each(entities) GROUP BY 1"))
             return {edge.detail: edge.weight for edge in plan.edges if edge.kind == "entity"}, counts
 
     weights, counts = asyncio.run(run())

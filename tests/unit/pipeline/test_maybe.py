@@ -178,7 +178,7 @@ def test_a_repair_keeps_it(pair):
     box.store("PRAGMA wal_checkpoint(TRUNCATE)")
     path = box.store_path()
     data = bytearray(path.read_bytes())
-    (page,) = box.store("SELECT rootpage FROM sqlite_master WHERE name = 'entity'")
+    (page,) = box.store("SELECT rootpage FROM sqlite_master WHERE name = 'evidence'")
     data[4096 * page - 200] ^= 0x55
     path.write_bytes(data)
     assert box.memman("repair").returncode == 0

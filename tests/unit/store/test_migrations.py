@@ -26,7 +26,7 @@ FIRST = Path(__file__).parents[2] / "data/first_schema"
 HELD = {
     "memory": "id, uid, note, text, entities, source, valid_from, valid_to, recorded_at, status, superseded_by, uses",
     "receipt": "note, at, outcome, facts, session, models",
-    **dict.fromkeys("link mention vector code scoped freshness rule meta".split(), "*"),
+    **dict.fromkeys("link vector code scoped freshness rule meta".split(), "*"),
 }
 BEFORE = 6
 # Takes it over, and kills the process before its n-th statement.

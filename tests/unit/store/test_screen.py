@@ -68,7 +68,7 @@ def test_a_memory_is_screened_when_it_is_written(tmp_path):
     with store.unit() as unit:
         unit.add(Draft("uid", "note", fact, "user", f"/home/{TOKEN}", 1), 1)
     assert store.db.execute("SELECT screened FROM memory").get == SCREEN
-    tables = ("memory", "log", "entity", "mention")
+    tables = ("memory", "log")
     said = [str(store.db.execute(f"SELECT * FROM {table}").fetchall()) for table in tables]
     store.close()
     assert not [text for text in said if TOKEN.lower() in text.lower()]

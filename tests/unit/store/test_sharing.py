@@ -90,7 +90,7 @@ def test_what_is_private_stays_until_it_is_shared(team):
     done(alice.memman("team", "unshare", uid))
     drain(bob)
     assert not found(bob, "heron of the harbour")
-    for table in ("memory", "vector", "mention", "log", "receipt", "fts", "authorship"):
+    for table in ("memory", "vector", "log", "receipt", "fts", "authorship"):
         assert bob.store(f"SELECT count(*) FROM {table}", name="team") == [0], table
     assert found(alice, "heron of the harbour")
 

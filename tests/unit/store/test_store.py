@@ -51,7 +51,6 @@ def dump(box):
         "code": box.store("SELECT * FROM code ORDER BY embedder, memory"),
         "vector": box.store("SELECT embedder, memory, cell FROM vector ORDER BY 1, 2"),
         "edge": box.store("SELECT * FROM edge ORDER BY 1, 2, 3"),
-        "entity": box.store("SELECT * FROM entity ORDER BY 1"),
     }
 
 

@@ -87,7 +87,7 @@ SAID = {
     " FROM receipt",
     **{
         table: f"SELECT * FROM {table}"
-        for table in "link scope scoped evidence freshness file rule rejected mention vector code".split()
+        for table in "link scope scoped evidence freshness file rule rejected vector code".split()
     },
     "meta": f"SELECT * FROM meta WHERE substr(key, 1, instr(key, ':')) NOT IN ('undo:', 'replaced:', {MARKS})",
 }

@@ -17,7 +17,6 @@ SHOWN = (
         "SELECT m.uid, m.text, m.status, m.valid_to, m.retired_at, n.uid, m.entities FROM memory m"
         " LEFT JOIN memory n ON n.id = m.superseded_by ORDER BY m.uid"
     ),
-    "SELECT m.uid, e.name FROM mention JOIN entity e ON e.id = entity JOIN memory m ON m.id = memory ORDER BY 1, 2",
     "SELECT uid, text FROM rule ORDER BY uid",
     "SELECT note, outcome FROM receipt ORDER BY note",
     "SELECT hex(digest), at FROM rejected ORDER BY 1",
