@@ -67,12 +67,14 @@ UPDATE note SET state = 'running', attempts = attempts + 1, changed_at = :now WH
 RETURNING {", ".join(_CLAIMED)}, {_LATE}
 """
 _EMPTIED = "text = '', reply = '', shown = ''"
-_TWIN = """state = 'parked' AND EXISTS (SELECT 1 FROM note AS other WHERE other.state IN ('pending', 'running') AND
-(other.store, other.text, other.reply, other.replaces) = (note.store, note.text, note.reply, note.replaces))"""
 LISTED = (
     *("uid", "store", "channel", "state", "attempts", "deferrals", "queued_at", "changed_at", "retry_at", "error"),
     "text",
 )
+
+
+# Columns that concern nobody: where a row lies, and what nothing uses any more.
+_UNSHOWN = ("id", "digest", "instead", "again")
 
 
 def provenance(row: Mapping[str, Any]) -> Provenance:
@@ -123,10 +125,7 @@ class Queue:
 
     def suspects(self) -> dict[str, str]:
         """Return the stores of the notes, by uid, one of which may have killed a drain: they are tried one by one."""
-        with TranslatedErrors(self.path):
-            return dict(
-                self.db.execute("SELECT uid, store FROM note WHERE state = 'pending' AND error = ?", (SUSPECT,))
-            )
+        return dict(self._ask("SELECT uid, store FROM note WHERE state = 'pending' AND error = ?", (SUSPECT,)))
 
     def park_spent(self) -> int:
         """Park notes whose last attempt never came to an end: they kill the drain that touches them."""
@@ -194,13 +193,11 @@ class Queue:
 
     def fail(self, uid: str, error: str) -> bool:
         """Give a note back after a failure of its own; True when that was the last attempt and it is parked."""
-        with TranslatedErrors(self.path):
-            state = self.db.execute(
-                "UPDATE note SET state = CASE WHEN attempts >= ? THEN 'parked' ELSE 'pending' END, error = ?,"
-                " changed_at = ? WHERE uid = ? AND state = 'running' RETURNING state",
-                (ATTEMPTS, error, now_ms(), uid),
-            ).get
-        return bool(state == "parked")
+        sql = (
+            "UPDATE note SET state = CASE WHEN attempts >= ? THEN 'parked' ELSE 'pending' END, error = ?,"
+            " changed_at = ? WHERE uid = ? AND state = 'running' RETURNING state"
+        )
+        return self._ask(sql, (ATTEMPTS, error, now_ms(), uid)) == [("parked",)]
 
     def hurry(self) -> int:
         """Lift all waiting times: the provider has recovered."""
@@ -208,66 +205,49 @@ class Queue:
 
     def counts(self) -> dict[str, int]:
         """Count notes by state."""
-        with TranslatedErrors(self.path):
-            return dict(self.db.execute("SELECT state, count(*) FROM note GROUP BY state"))
+        return dict(self._ask("SELECT state, count(*) FROM note GROUP BY state"))
 
     def oldest(self) -> int | None:
         """Return when the oldest waiting note was queued."""
-        with TranslatedErrors(self.path):
-            found: int | None = self.db.execute(
-                "SELECT queued_at FROM note WHERE state IN ('pending', 'running') ORDER BY id LIMIT 1"
-            ).get
-        return found
+        found = self._ask("SELECT queued_at FROM note WHERE state IN ('pending', 'running') ORDER BY id LIMIT 1")
+        return found[0][0] if found else None
 
     def waiting(self, store: str | None = None) -> int:
         """Count notes that are pending or running."""
-        with TranslatedErrors(self.path):
-            sql = "SELECT count(*) FROM note WHERE state IN ('pending', 'running') AND (?1 IS NULL OR store = ?1)"
-            return int(self.db.execute(sql, (store,)).get)
+        sql = "SELECT count(*) FROM note WHERE state IN ('pending', 'running') AND (?1 IS NULL OR store = ?1)"
+        return int(self._ask(sql, (store,))[0][0])
 
     def listed(self, states: tuple[str, ...], limit: int) -> list[dict[str, Any]]:
         """Return the newest notes in `states`, as dicts of LISTED."""
         where = "state IN (SELECT value FROM json_each(?))"
         sql = f"SELECT {', '.join(LISTED)} FROM note WHERE {where} ORDER BY id DESC LIMIT ?"
-        with TranslatedErrors(self.path):
-            return [dict(zip(LISTED, row, strict=True)) for row in self.db.execute(sql, (_json_list(states), limit))]
+        return [dict(zip(LISTED, row, strict=True)) for row in self._ask(sql, (_json_list(states), limit))]
 
     def find(self, part: str) -> str:
         """Return the uid of the note that a beginning or an ending names. Raises UnknownId and AmbiguousId."""
         if not part.isalnum():
             raise UsageError(f"{part[:40]!a} is not an id")
-        with TranslatedErrors(self.path):
-            sql = f"SELECT uid FROM note WHERE {NAMED.format('uid')} LIMIT 2"
-            found = [uid for (uid,) in self.db.execute(sql, (part.lower(),))]
+        found = self._ask(f"SELECT uid FROM note WHERE {NAMED.format('uid')} LIMIT 2", (part.lower(),))
         if not found:
             raise UnknownId(f"no note has the id {part}")
         if len(found) > 1:
             raise AmbiguousId(f"several notes have ids like {part}: give more characters")
-        return str(found[0])
+        return str(found[0][0])
 
     def show(self, uid: str) -> dict[str, Any]:
-        """Return every column of a note, and the stages its journal holds."""
-        with TranslatedErrors(self.path):
-            cursor = self.db.execute("SELECT * FROM note WHERE uid = ?", (uid,))
-            names = [column[0] for column in cursor.get_description()]
-            row = dict(zip(names, next(iter(cursor)), strict=True))
-            for unused in ("digest", "instead", "again"):
-                del row[unused]
-            row["journal"] = [stage for (stage,) in self.db.execute("SELECT stage FROM journal WHERE note = ?", (uid,))]
-        return row
+        """Return what there is of a note, and the stages its journal holds."""
+        names = self._columns()
+        (row,) = self._ask(f"SELECT {', '.join(names)} FROM note WHERE uid = ?", (uid,))
+        stages = [stage for (stage,) in self._ask("SELECT stage FROM journal WHERE note = ?", (uid,))]
+        return dict(zip(names, row, strict=True)) | {"journal": stages}
 
     def retry(self, uid: str) -> bool:
         """Send a parked note round again; False when it is not parked."""
-        with TranslatedErrors(self.path), Transaction(self.db):
-            # Where the same text waits already, that note will do for both.
-            self.db.execute(f"UPDATE note SET state = 'done', {_EMPTIED} WHERE uid = ? AND {_TWIN}", (uid,))
-            if self.db.changes() == 0:
-                self.db.execute(
-                    "UPDATE note SET state = 'pending', attempts = 0, deferrals = 0, retry_at = 0, error = '',"
-                    " changed_at = ? WHERE uid = ? AND state = 'parked'",
-                    (now_ms(), uid),
-                )
-            return self.db.changes() == 1
+        sql = (
+            "UPDATE note SET state = 'pending', attempts = 0, deferrals = 0, retry_at = 0, error = '',"
+            " changed_at = ? WHERE uid = ? AND state = 'parked'"
+        )
+        return self._run(sql, (now_ms(), uid)) == 1
 
     def purge(self, state: str, older_ms: int = 0) -> int:
         """Delete notes that are done or parked, and were so `older_ms` ago."""
@@ -302,12 +282,18 @@ class Queue:
 
     def meta(self, key: str) -> str:
         """Return a remembered value, '' when there is none."""
-        with TranslatedErrors(self.path):
-            return self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).get or ""
+        return "".join(value for (value,) in self._ask("SELECT value FROM meta WHERE key = ?", (key,)))
 
     def set_meta(self, key: str, value: str) -> None:
         """Remember a value between drains, without secrets: a provider's error may repeat one."""
         self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, within(value)))
+
+    def _columns(self) -> list[str]:
+        return [name for (name,) in self._ask("SELECT name FROM pragma_table_info('note')") if name not in _UNSHOWN]
+
+    def _ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
+        with TranslatedErrors(self.path):
+            return self.db.execute(sql, values).fetchall()
 
     def _run(self, sql: str, values: tuple[Any, ...] | dict[str, Any] = ()) -> int:
         with TranslatedErrors(self.path):

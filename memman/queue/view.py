@@ -37,38 +37,29 @@ class QueueView(Queue):
         sql = (
             f"SELECT uid FROM note WHERE store = ?2 AND state <> 'done' AND {NAMED.format('uid')} ORDER BY id LIMIT 10"
         )
-        with TranslatedErrors(self.path):
-            return [str(uid) for (uid,) in self.db.execute(sql, (part, store))]
+        return [str(uid) for (uid,) in self._ask(sql, (part, store))]
 
     def of(self, store: str) -> list[str]:
         """Return the notes of `store` that wait, parked ones too, oldest first."""
         sql = "SELECT uid FROM note WHERE store = ? AND state <> 'done' ORDER BY id"
-        with TranslatedErrors(self.path):
-            return [str(uid) for (uid,) in self.db.execute(sql, (store,))]
+        return [str(uid) for (uid,) in self._ask(sql, (store,))]
 
     def sessions(self, store: str) -> list[str]:
         """Return the sessions of which notes wait for `store`."""
         sql = "SELECT DISTINCT session FROM note WHERE store = ? AND state <> 'done' AND session <> ''"
-        with TranslatedErrors(self.path):
-            return [str(session) for (session,) in self.db.execute(sql, (store,))]
+        return [str(session) for (session,) in self._ask(sql, (store,))]
 
     def rows(
         self, store: str, *, session: str | None = None, since: int | None = None, uids: Sequence[str] | None = None
     ) -> list[dict[str, Any]]:
         """Return notes that wait for `store`, as `put_back` takes them: of a session, since a moment, or some."""
+        names = self._columns()
         sql = (
-            "SELECT * FROM note WHERE store = ?1 AND state <> 'done' AND (?2 IS NULL OR session = ?2)"
+            f"SELECT {', '.join(names)} FROM note WHERE store = ?1 AND state <> 'done' AND (?2 IS NULL OR session = ?2)"
             " AND (?3 IS NULL OR queued_at >= ?3) AND (?4 IS NULL OR uid IN (SELECT value FROM json_each(?4)))"
         )
-        with TranslatedErrors(self.path):
-            found: list[Any] = [
-                dict(zip((column[0] for column in cursor.get_description()), row, strict=True))
-                for cursor in [self.db.cursor()]
-                for row in cursor.execute(
-                    sql, (store, session, since, None if uids is None else json.dumps(list(uids)))
-                )
-            ]
-        return [{name: value for name, value in row.items() if name != "id"} for row in found]
+        values = (store, session, since, None if uids is None else json.dumps(list(uids)))
+        return [dict(zip(names, row, strict=True)) for row in self._ask(sql, values)]
 
     def last_drain(self) -> dict[str, Any]:
         """Return what the last drain that came to its end did."""
@@ -87,15 +78,11 @@ class QueueView(Queue):
         if last.get("exit_code") and last.get("errors"):
             return str(last["errors"][0])
         sql = "SELECT error FROM note WHERE state = 'pending' AND error <> '' ORDER BY changed_at DESC LIMIT 1"
-        with TranslatedErrors(self.path):
-            return str(self.db.execute(sql).get or "")
+        return "".join(error for (error,) in self._ask(sql))
 
     def stored(self) -> dict[str, dict[str, int]]:
         """Return by store the notes that it was given to keep, and when (Unix milliseconds)."""
         found: dict[str, dict[str, int]] = {}
-        with TranslatedErrors(self.path):
-            for store, uid, at in self.db.execute(
-                "SELECT store, uid, changed_at FROM note WHERE state = 'done' AND error = ''"
-            ):
-                found.setdefault(store, {})[uid] = at
+        for store, uid, at in self._ask("SELECT store, uid, changed_at FROM note WHERE state = 'done' AND error = ''"):
+            found.setdefault(store, {})[uid] = at
         return found
