@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import apsw
@@ -13,7 +13,7 @@ from memman.clock import now_ms
 from memman.config.scope import label
 from memman.model.names import expression, mentions
 from memman.model.records import Scope
-from memman.model.terms import index_terms, match_all, query_terms
+from memman.model.terms import stems
 from memman.model.text import without_questions
 from memman.model.vocabulary import HIDDEN, JUDGE
 from memman.sqlite import LISTED, TranslatedErrors, id_list
@@ -62,9 +62,6 @@ _BY = {
         "coalesce((SELECT repository FROM scoped JOIN scope ON scope.id = scope WHERE memory = memory.id), '') = ?1"
     ),
 }
-_INDEX = (
-    "CREATE VIRTUAL TABLE said USING fts5(uid UNINDEXED, text, terms, tokenize='porter unicode61 remove_diacritics 2')"
-)
 
 
 def _log_record(row: Sequence[Any]) -> dict[str, Any]:
@@ -331,22 +328,10 @@ def chosen_by(db: apsw.Connection, by: str, value: str) -> list[str]:
 
 def saying(db: apsw.Connection, query: str) -> list[str]:
     """Return the uids of memories, hidden ones too, whose text or names have all words of a query."""
-    match = match_all(query_terms(query))
-    if not match:
-        return []
-    indexed = "SELECT uid FROM fts JOIN memory ON memory.id = fts.rowid WHERE fts MATCH ? ORDER BY memory.id"
-    hidden = f"SELECT uid, concat_ws(' ', text, entities, keywords) FROM memory WHERE status IN {HIDDEN} ORDER BY id"
-    found = [uid for (uid,) in db.execute(indexed, (f"{{text terms}} : ({match})",))]
-    return [*found, *those_saying(db.execute(hidden), query)]
+    return those_saying(db.execute("SELECT uid, concat_ws(' ', text, entities, keywords) FROM memory"), query)
 
 
 def those_saying(texts: Iterable[tuple[str, str]], query: str) -> list[str]:
-    """Return the ids of the texts that have all words of a query, in the forms that the index of a store knows."""
-    match = match_all(query_terms(query))
-    if not match:
-        return []
-    with closing(apsw.Connection(":memory:")) as db:
-        db.execute(_INDEX)
-        db.executemany("INSERT INTO said VALUES (?, ?, ?)", ((uid, text, index_terms(text)) for uid, text in texts))
-        sql = "SELECT uid FROM said WHERE said MATCH ? ORDER BY rowid"
-        return [uid for (uid,) in db.execute(sql, (match,))]
+    """Return the ids of the texts that have all words of a query, in whatever form."""
+    asked = stems(query)
+    return [uid for uid, text in texts if asked and asked <= stems(text)]
