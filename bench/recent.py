@@ -70,9 +70,9 @@ class Recent:
         """Return how many memories were ever stored."""
         return self._count
 
-    def last_of(self, origin: str) -> int | None:
+    def newest_of(self, origin: str, limit: int) -> list[int]:  # noqa: ARG002 - the reader's own shape
         """Return the newest memory of `origin`."""
-        return self._last.get(origin)
+        return [self._last[origin]] if origin in self._last else []
 
     def recent(self, since: int, limit: int) -> list[tuple[int, int]]:
         """Return (id, valid_from) of the newest memories that began to hold after `since`."""

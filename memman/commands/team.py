@@ -29,6 +29,7 @@ from memman.store.postgres import exchange
 from memman.store.postgres import server as membership
 from memman.store.postgres.server import Server
 from memman.store.reach import DSN, address, refuse_reading
+from memman.store.sqlite import scopes
 from memman.store.sqlite.store import SqliteStore, open_store
 
 _HOLDS_SOMETHING = "SELECT EXISTS (SELECT 1 FROM record)"
@@ -257,7 +258,7 @@ def _refuse_others(store: SqliteStore, rows: Sequence[int]) -> None:
 def _refuse_hiding(store: SqliteStore, rows: Sequence[int]) -> None:
     """Raise UsageError where others would lose a memory with the one that took its place."""
     for row in rows:
-        older = store.reader.replaced_for_all(row)
+        older = scopes.replaced_for_all(store.db, row)
         if older:
             new, old = (store.reader.rows([one])[one].uid[:SHORT_ID] for one in (row, older))
             says = f"`memman insights reinstate {old}` first"

@@ -51,7 +51,7 @@ _HOUR_MS = 3_600_000
 
 def temporal(reader: SqliteReader, subject: Subject) -> list[Edge]:
     """Link each fact to the one before it in its origin, and the first to what came shortly before anywhere."""
-    last = reader.last_of(subject.origin)
+    last = next(iter(reader.newest_of(subject.origin, 1)), None)
     chain = [last, *subject.ends] if last is not None else list(subject.ends)
     backbone = [Edge("temporal", a, b, 1.0, "next") for a, b in pairwise(chain)]
     near = []

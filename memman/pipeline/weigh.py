@@ -17,6 +17,7 @@ from memman.pipeline.sameness import says_so
 from memman.pipeline.scope import asked, place, scope
 from memman.pipeline.trust import bounded, prompted, reported, whose
 from memman.store import MemoryRow
+from memman.store.sqlite import sessions
 
 # Memories of the note's own session that a user's words are compared with: an agent notes down before a turn ends.
 _NEWEST = 16
@@ -113,8 +114,8 @@ def _independent(tools: Tools, note: Note, row: MemoryRow) -> bool:
     """Whether a note was made at another sitting than a memory, in a session that had not been shown it."""
     if not apart(note.queued_at, row.valid_from):
         return False
-    shown = tools.reader.shown_in(note.provenance.session, [row.id])
-    return not (shown or row.uid in note.shown or row.note in note.shown)
+    shown = {one["session"] for one in sessions.of_memory(tools.reader.db, row.id)}
+    return not (note.provenance.session in shown or row.uid in note.shown or row.note in note.shown)
 
 
 def _session(origin: str) -> str:

@@ -185,10 +185,6 @@ class SqliteReader:
         """Return who wrote each of `ids`, for whom it is and who retired it, where the store is shared."""
         return scopes.authors(self.db, ids)
 
-    def replaced_for_all(self, memory: int) -> int | None:
-        """Return a memory that all see and that `memory` has replaced, if there is any."""
-        return scopes.replaced_for_all(self.db, memory)
-
     def role(self) -> str:
         """Return who we are on the server of the store, '' where it has none."""
         return scopes.role(self.db)
@@ -198,14 +194,10 @@ class SqliteReader:
         sql = "SELECT id FROM embedder WHERE provider = ? AND dimension = ? ORDER BY id"
         return [number for (number,) in self.db.execute(sql, (BUILTIN, dimension))]
 
-    def embedder_id(self, fingerprint: "Fingerprint") -> int | None:
-        """Return the number this store gave to vectors of `fingerprint`."""
-        return self.embedder(fingerprint.provider, fingerprint.model, fingerprint.dimension)
-
-    def embedder(self, provider: str, model: str, dimension: int) -> int | None:
+    def embedder_id(self, made: "Fingerprint") -> int | None:
         """Return the number this store gave to an embedder's vectors."""
         sql = "SELECT id FROM embedder WHERE provider = ? AND model = ? AND dimension = ?"
-        found: int | None = self.db.execute(sql, (provider, model, dimension)).get
+        found: int | None = self.db.execute(sql, (made.provider, made.model, made.dimension)).get
         return found
 
     def lexical(self, match: str, filters: "Filters", limit: int, newest: int | None = None) -> list[tuple[int, float]]:
@@ -393,11 +385,6 @@ class SqliteReader:
         sql = "SELECT held FROM mark JOIN memory ON memory.id = memory WHERE uid = ?"
         return bool(self.db.execute(sql, (uid,)).get)
 
-    def shown_in(self, session: str, ids: "Iterable[int]") -> set[int]:
-        """Return those of `ids` that a session was shown."""
-        sql = f"SELECT memory FROM shown WHERE memory {LISTED} AND session = ?"
-        return {memory for (memory,) in self.db.execute(sql, (id_list(ids), session))}
-
     def rejected(self, texts: "Iterable[str]") -> set[str]:
         """Return those of `texts` that a person rejected. Not for the hot path."""
         from memman.store.sqlite.index import rejected_digest
@@ -491,18 +478,12 @@ class SqliteReader:
             found[term] = count
         return found
 
-    def last_of(self, origin: str) -> int | None:
-        """Return the newest current memory of `origin`."""
-        sql = (
-            f"SELECT m.id FROM memory m WHERE m.origin = ? AND m.id < {self.horizon} AND {self.current}"
-            " ORDER BY m.id DESC LIMIT 1"
-        )
-        found: int | None = self.db.execute(sql, (origin,)).get
-        return found
-
     def newest_of(self, origin: str, limit: int) -> list[int]:
         """Return the newest current memories of `origin`."""
-        sql = f"SELECT m.id FROM memory m WHERE m.origin = ? AND {self.current} ORDER BY m.id DESC LIMIT ?"
+        sql = (
+            f"SELECT m.id FROM memory m WHERE m.origin = ? AND m.id < {self.horizon} AND {self.current}"
+            " ORDER BY m.id DESC LIMIT ?"
+        )
         return [memory for (memory,) in self.db.execute(sql, (origin, limit))]
 
     def recent(self, since: int, limit: int) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ import pytest
 
 from memman.embed.static import StaticTable, sign_code
 from memman.judge.embedder import BuiltinEmbedder
-from memman.model.records import EVERYWHERE, Draft, Fact, Scope
+from memman.model.records import EVERYWHERE, Draft, Fact, Fingerprint, Scope
 from memman.model.terms import match_any
 from memman.model.uid import memory_uid, new_uid
 from memman.pipeline.vectors import index
@@ -153,7 +153,7 @@ def test_the_cells_around_a_query_hold_what_is_nearest_to_it(store, extension):
     """Scanning a third of the store keeps nine in ten of the nearest ten, the same with and without the extension."""
     table, kept, total = StaticTable(), 0, 0
     reader = store.reader
-    number = reader.embedder("builtin", f"{table.model}-v{table.version}", table.dimension)
+    number = reader.embedder_id(Fingerprint("builtin", f"{table.model}-v{table.version}", table.dimension))
     had, reader.has_vectors = reader.has_vectors, extension
     try:
         assert reader.cells_around(number, bytes(48)) == []

@@ -7,7 +7,7 @@ import pytest
 
 from memman.model.records import Edge
 from memman.model.vocabulary import CONNECTED
-from memman.store.sqlite import index, record_log, rules
+from memman.store.sqlite import index, record_log, rules, scopes
 from tests.support.team import REPOSITORY, Member, members
 
 
@@ -50,7 +50,7 @@ def act(one, chance, at):
             case "link":
                 unit.link_by_hand(Edge("causal", rows[first], rows[second], 1.0, "manual: so"), at)
             case "share" | "unshare":
-                if not one.store.reader.replaced_for_all(rows[mine]):
+                if not scopes.replaced_for_all(one.store.db, rows[mine]):
                     unit.show_to(rows[mine], "shared" if what == "share" else "private", at)
             case "protect":
                 unit.protect(rows[first], at, wanted=True)
