@@ -18,7 +18,7 @@ from memman.config.schedule import refuse_stopped
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import EVERYWHERE
 from memman.model.vocabulary import WISHES
-from memman.store.sqlite import beliefs
+from memman.store.sqlite import beliefs, words
 
 if TYPE_CHECKING:
     from memman.embed.base import LocalEmbedder
@@ -222,7 +222,7 @@ class _Desk:
         stands = self._current(memory)
         if kind == CONTRADICTED and not stands:
             self.unit.reinstate(memory, self.now)
-            self.unit.renew([memory])
+            words.renew(self.unit.db, [memory])
         self.unit.forget(refused, self.now)
         holds = "holds" if stands else "holds again"
         return f"{holds}, {self._uid(other)[:8]} rejected" if other else "rejected"
@@ -234,7 +234,7 @@ class _Desk:
             return NOTHING
         if not self._current(memory):
             self.unit.reinstate(memory, self.now)
-            self.unit.renew([memory])
+            words.renew(self.unit.db, [memory])
         self.unit.accord(other, memory, self.now)
         self.unit.keep(memory, self.now)
         if kind == CONTRADICTED:

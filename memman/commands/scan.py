@@ -34,7 +34,7 @@ from memman.recovery import copies, leaks
 from memman.secrets.leaks import leaks as leaking
 from memman.secrets.matcher import redact
 from memman.sqlite import Transaction, TranslatedErrors, open_reader, there
-from memman.store.sqlite import index, rules, scopes, screened, vectors
+from memman.store.sqlite import index, rules, scopes, screened, vectors, words
 from memman.store.sqlite.purge import forget_samples
 from memman.upkeep.maintenance import mark, scrub
 from memman.upkeep.rules import publish
@@ -136,9 +136,9 @@ def _find_anew(unit: "SqliteUnit", rows: Sequence[int]) -> None:
     """Write the text index of memories afresh, and of those whose context they are; drains make new vectors."""
     if not rows:
         return
-    unit.renew(rows)
+    words.renew(unit.db, rows)
     vectors.wipe(unit.db, rows)
-    vectors.wipe(unit.db, unit.touched(rows), BUILTIN)
+    vectors.wipe(unit.db, words.touched(unit.db, rows), BUILTIN)
     vectors.fall_back(unit.db, min(rows))
     forget_samples(unit.db)
 

@@ -13,6 +13,7 @@ from memman.model.records import Fingerprint, Usage
 from memman.model.vocabulary import JUDGE
 from memman.pipeline.plan import Plan, Tools
 from memman.store.filters import Filters
+from memman.store.sqlite import words
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.unit import SqliteUnit
 
@@ -93,8 +94,8 @@ def alike(reader: SqliteReader, judge: Judge, text: str, memories: Iterable[int]
 
 def index(unit: SqliteUnit, local: LocalEmbedder, cell: Cell, memories: Sequence[int]) -> None:
     """Index memories by words and by `local`'s vectors, and again the neighbours whose context they change."""
-    touched = unit.touched(memories)
-    unit.index(touched)
+    touched = words.touched(unit.db, memories)
+    words.index(unit.db, touched)
     embed_in_context(unit, local, cell, touched)
 
 
@@ -116,8 +117,8 @@ def embed_in_context(
 ) -> None:
     """Store `local`'s vectors of `memories`, each with its context."""
     number = unit.embedder(local.fingerprint)
-    around = [unit.in_context(memory) for memory in memories]
-    asked = [unit.questions(memory) for memory in memories]
+    around = [words.in_context(unit.db, memory) for memory in memories]
+    asked = [words.questions(unit.db, memory) for memory in memories]
     texts = list(dict.fromkeys(chain((text for near in around for _, _, text in near), *asked)))
     known = dict(zip(texts, local.vectors(texts), strict=True))
     rows = []

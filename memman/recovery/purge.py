@@ -38,7 +38,7 @@ from memman.recovery.backup import sweep
 from memman.sqlite import LISTED
 from memman.store.reach import refuse_reading
 from memman.store.sqlite import purge as sql
-from memman.store.sqlite import rules, scopes, vectors
+from memman.store.sqlite import rules, scopes, vectors, words
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore, open_store
 from memman.store.sqlite.unit import SqliteUnit
@@ -183,7 +183,7 @@ def erase(
     now = now_ms()
     made = rules.made_of(store.reader, {row.uid: row.text for row in store.reader.rows(rows).values()})
     rules.purge(unit, [rule["uid"] for rule in made], now)
-    around = unit.touched(rows)
+    around = words.touched(unit.db, rows)
     for memory in rows:
         unit.forget(memory, now)
     vectors.wipe(unit.db, around, BUILTIN)

@@ -18,7 +18,7 @@ from memman.secrets.leaks import within
 from memman.sqlite import LISTED
 from memman.store import records
 from memman.store.records import Record
-from memman.store.sqlite import index, purge, record_log, rules, vectors
+from memman.store.sqlite import index, purge, record_log, rules, vectors, words
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
 from memman.upkeep.idle import UPGRADING
@@ -64,7 +64,7 @@ def take_in(
         made = follow(data, name, queue, gone).rules if gone else ()
         reach("sync:purged", None)
         with store.unit() as unit:
-            around = unit.touched([*store.reader.located(gone)])
+            around = words.touched(unit.db, [*store.reader.located(gone)])
             new = record_log.add(unit.db, found)
             again = _redacted(unit.db, new)
             unit.follow([*new, *again])

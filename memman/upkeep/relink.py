@@ -11,7 +11,7 @@ from memman.embed.base import Vectors
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import HIDDEN
 from memman.pipeline.link import LINKERS, Subject, connected
-from memman.store.sqlite import relinking, vectors
+from memman.store.sqlite import relinking, vectors, words
 from memman.store.sqlite.relinking import PastReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
@@ -57,7 +57,7 @@ def relink(store: SqliteStore, judge: Fingerprint, progress: Callable[[int, int]
     for batch in _batches(store, [(1, total)]):
         with store.unit() as unit:
             _relink(store, unit, batch, judge)
-            unit.index([memory.id for memory in batch])
+            words.index(unit.db, [memory.id for memory in batch])
         done += len(batch)
         progress(batch[-1].id, total)
     return done

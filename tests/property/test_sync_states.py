@@ -16,7 +16,7 @@ from memman.drain.stores import Stores
 from memman.model.records import Draft, Edge, Fact, Note, Provenance, Scope
 from memman.model.uid import memory_uid
 from memman.model.vocabulary import STATUSES
-from memman.store.sqlite import index, purge, record_log, rules, undo
+from memman.store.sqlite import index, purge, record_log, rules, undo, words
 from memman.sync.folder import Key
 from memman.sync.turn import turn_by_folder
 
@@ -91,7 +91,7 @@ class Machine:
         unit.receipt(Note(note, "default", "x", at, provenance=provenance), at, "stored", len(texts))
         for n, text in enumerate(texts):
             fact = Fact(text, "fact", 3, (f"name{self.chance.randrange(5)}",), ("word",), "")
-            unit.index([unit.add(Draft(memory_uid(note, n), note, fact, "user", provenance.session, at), at)])
+            words.index(unit.db, [unit.add(Draft(memory_uid(note, n), note, fact, "user", provenance.session, at), at)])
 
     def change(self, at: int) -> None:
         """Do one thing that people and drains do, of any kind."""

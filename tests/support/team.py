@@ -13,7 +13,7 @@ from memman.model.uid import memory_uid, new_uid
 from memman.store.postgres.exchange import connect, exchange
 from memman.store.postgres.server import Server
 from memman.store.records import Parts, Record
-from memman.store.sqlite import index, record_log
+from memman.store.sqlite import index, record_log, words
 from memman.store.sqlite.store import SqliteStore
 from tests.support.postgres import Database
 
@@ -49,7 +49,7 @@ class Member:
             uid = memory_uid(note.uid, 0)
             scope = Scope() if private else REPOSITORY
             row = unit.add(Draft(uid, note.uid, Fact(text, entities=("heron",)), "user", "@", at, (), scope), at)
-            unit.index([row])
+            words.index(unit.db, [row])
         return uid
 
     def row(self, uid: str) -> int:

@@ -24,8 +24,6 @@ from memman.belief import (
     outlasts,
 )  # fmt: skip
 from memman.model.records import Draft, Edge, Fingerprint, Note, Scope
-from memman.model.terms import index_terms
-from memman.model.text import questions
 from memman.model.uid import new_uid
 from memman.model.vocabulary import EDGE_KINDS, HIDDEN
 from memman.secrets import screened
@@ -33,12 +31,10 @@ from memman.secrets.leaks import through
 from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
 from memman.store.records import HOLDS, KIND_OF, Parts, body, named
-from memman.store.sqlite import beliefs, index, record_log, relinking, scopes, vectors
+from memman.store.sqlite import beliefs, index, record_log, relinking, scopes, vectors, words
 from memman.store.sqlite.index import DECIDED_KINDS, MANUAL
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 
-# Two neighbours either side: the measured optimum of the context column.
-CONTEXT = 2
 _MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
 # What the log tells of how a memory stood and stands.
 TOLD = ("status", "superseded_by", "valid_to")
@@ -57,7 +53,6 @@ class SqliteUnit:
         self.db, self._by = db, {name: screened(said) for name, said in by.items() if said}
         self.act, self._note = "", ""
         self._of: Sequence[str] = ()
-        self._around: dict[int, list[tuple[int, int, str]]] = {}
 
     def receipt(self, note: Note, at: int, outcome: str, facts: int, drain: str = "", models: str = "") -> bool:
         """Record that `note` is done, by which drain and models (JSON); False when it was."""
@@ -87,7 +82,6 @@ class SqliteUnit:
             sets[records.VISIBILITY] = draft.visibility
         if held:
             sets[records.HELD] = at
-        self._around.clear()
         now = {"why": draft.fact.held} if held else None
         memory = self.record(at, draft.uid, "hold" if held else "add", sets, now=now)
         for embedder, cell, planes, squares in draft.vectors:
@@ -329,7 +323,7 @@ class SqliteUnit:
             hidden = self._status(memory)["status"] in HIDDEN
             self._move(memory, str(HIDDEN_CELL) if hidden else _HOME)
         there = self.db.execute(f"SELECT id FROM memory WHERE id {LISTED}", (id_list(around),))
-        return self.renew([*memories, *(row for (row,) in there)])
+        return words.renew(self.db, [*memories, *(row for (row,) in there)])
 
     def follow(self, new: Iterable[records.Record]) -> list[int]:
         """Have the index follow records that were added or changed, their words at once.
@@ -343,7 +337,7 @@ class SqliteUnit:
         sql = f"SELECT id, text FROM memory WHERE uid {LISTED}"
         last = self.db.execute("SELECT max(id) FROM memory").get or 0
         before: dict[int, str] = dict(self.db.execute(sql, (json.dumps(uids),)))
-        around = self.touched([*before])
+        around = words.touched(self.db, [*before])
         rows = index.rewrite(self.db, uids)
         after: dict[int, str] = dict(self.db.execute(sql, (json.dumps(uids),)))
         if changed := [row for row, text in before.items() if after.get(row, text) != text]:
@@ -429,59 +423,6 @@ class SqliteUnit:
             self.db.execute("DELETE FROM meta WHERE key = ?", (key,))
         else:
             self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
-
-    def index(self, memories: Iterable[int]) -> None:
-        """Write the text index of `memories` afresh, each with the text of its neighbours as context."""
-        for memory in memories:
-            row = self.db.execute("SELECT text, entities, keywords, status FROM memory WHERE id = ?", (memory,)).get
-            text, entities, keywords, status = row
-            self.db.execute("DELETE FROM fts WHERE rowid = ?", (memory,))
-            if status in HIDDEN:
-                continue
-            terms = " ".join(json.loads(keywords))
-            terms = " ".join((index_terms(f"{text} {terms}"), *json.loads(entities), terms))
-            near = sorted((other, its) for distance, other, its in self.in_context(memory) if distance)
-            context = " ".join(its for _, its in near)
-            sql = "INSERT INTO fts(rowid, text, terms, context) VALUES (?, ?, ?, ?)"
-            self.db.execute(sql, (memory, text, terms, context))
-
-    def questions(self, memory: int) -> list[str]:
-        """Return the questions that a model says a memory answers."""
-        keywords: str = self.db.execute("SELECT keywords FROM memory WHERE id = ?", (memory,)).get
-        return questions(json.loads(keywords)) if '?"' in keywords else []
-
-    def renew(self, memories: Sequence[int]) -> list[int]:
-        """Write the text index of `memories`, and of those whose context they are, afresh; drains renew the vectors.
-
-        Return all of these.
-        """
-        self._around.clear()
-        touched = self.touched(memories)
-        self.index(touched)
-        vectors.outdate(self.db, touched)
-        return touched
-
-    def in_context(self, memory: int) -> list[tuple[int, int, str]]:
-        """Return (distance, id, text) of a memory, at 0, and of those around it in the same session, or else note."""
-        if memory in self._around:
-            return self._around[memory]
-        origin, note, text = self.db.execute("SELECT origin, note, text FROM memory WHERE id = ?", (memory,)).get
-        # An origin without a session strings together unrelated notes: there only the note itself is context.
-        session = not origin.startswith("@")
-        near = [(0, memory, text)]
-        for beyond, order in (("<", "DESC"), (">", "ASC")):
-            rows = self.db.execute(
-                f"SELECT id, note, text FROM memory WHERE origin = ? AND id {beyond} ? AND status NOT IN {HIDDEN}"
-                f" ORDER BY id {order} LIMIT {CONTEXT}",
-                (origin, memory),
-            )
-            near += [(n, other, its) for n, (other, its_note, its) in enumerate(rows, 1) if session or its_note == note]
-        self._around[memory] = near
-        return near
-
-    def touched(self, memories: Sequence[int]) -> list[int]:
-        """Return `memories` and those whose context they are."""
-        return list(dict.fromkeys(other for memory in memories for _, other, _ in self.in_context(memory)))
 
     def _move(self, memory: int, cell: str) -> None:
         """Put a memory's sign codes into another cell."""

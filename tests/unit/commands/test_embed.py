@@ -25,6 +25,7 @@ from memman.model.records import Draft, Fact, Fingerprint
 from memman.pipeline.vectors import embed_in_context, made_by
 from memman.providers.pool import Providers
 from memman.store.filters import Filters
+from memman.store.sqlite import words
 from memman.store.sqlite.store import open_store
 from tests.support.providers import OK, ScriptedProvider, status
 
@@ -41,7 +42,7 @@ def filled(data, name, count=EACH, text="Host {n} keeps its backups in bucket {n
         for n in range(count):
             fact = Fact("Ada prefers tabs over spaces." if n == count // 2 else text.format(n=n, name=name))
             unit.add(Draft(f"{n:020x}", f"{n:032x}", fact, "user", "o", n), n)
-        unit.index(range(1, count + 1))
+        words.index(unit.db, range(1, count + 1))
     store.close()
 
 

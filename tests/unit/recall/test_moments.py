@@ -14,6 +14,7 @@ from memman.recall.candidates import POOL, candidates, fused
 from memman.recall.moments import FOREVER, resolve
 from memman.recall.query import TIMELY, Query, timed, understood
 from memman.store.filters import Filters
+from memman.store.sqlite import words
 from memman.store.sqlite.store import SqliteStore
 from tests.support.box import PATIENCE
 from tests.support.stores import search
@@ -346,7 +347,7 @@ def test_in_a_large_store_the_time_asked_for_is_not_crowded_out(tmp_path):
         for n in range(1_500):
             fact = Fact("The auth service was deployed, the auth service of auth." if n % 50 else "Auth was mentioned.")
             unit.add(Draft(f"{n:08x}", f"n{n}", fact, "user", f"a:{n}", NOW - (1_500 - n) * DAY), NOW)
-        unit.index(range(1, 1_501))
+        words.index(unit.db, range(1, 1_501))
     best, timely = (
         fused(store.reader, asked, candidates(store.reader, table, asked, Filters()), 2 * POOL)
         for asked in (Query("auth service"), understood("auth service in 2023", NOW))

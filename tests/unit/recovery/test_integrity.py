@@ -13,6 +13,7 @@ from memman.model.records import Draft, Fact
 from memman.queue.ledger import Journal
 from memman.queue.notes import Queue
 from memman.sqlite import CHECKED, CHECKSUM_BYTES, open_reader, open_writer
+from memman.store.sqlite import words
 from memman.store.sqlite.store import SqliteStore
 
 FACTS = ("Redis caches the sessions of billing.", "Postgres keeps the invoices of billing.", "Billing runs on Fly.io.")
@@ -232,7 +233,7 @@ def test_what_is_held_back_is_found_by_nobody_until_approved(stored):
             )
             for n in (7, 8)
         ]
-        assert unit.index(held) is None
+        assert words.index(unit.db, held) is None
     assert store.db.execute("SELECT DISTINCT status FROM memory WHERE id > 3").get == "review"
     assert not [text for text in stored.recall("what watches billing") if "Grafana" in text]
     with store.unit() as unit:
@@ -240,7 +241,7 @@ def test_what_is_held_back_is_found_by_nobody_until_approved(stored):
         assert unit.restore(held[1], 3)
         assert unit.approve(held[0], 4)
         assert not unit.approve(held[0], 5)
-        unit.index(held)
+        words.index(unit.db, held)
     store.close()
     assert stored.store("SELECT status FROM memory WHERE id > 3 ORDER BY id") == ["current", "review"]
     assert "Billing is watched by Grafana." in stored.recall("what watches billing")
