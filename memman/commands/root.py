@@ -27,7 +27,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "forget": ("forget", "Forget memories; --undo restores them"),
     "undo": (
         "undo",
-        "Undo a note, a session, a drain, or everything since a time; an undo can itself be undone",
+        "Undo a note, a session, or everything since a time; an undo can itself be undone",
     ),
     "purge": ("purge", "Delete memories permanently: this cannot be undone"),
     "status": ("status", "Show the state of memory on one page"),

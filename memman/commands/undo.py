@@ -1,4 +1,4 @@
-"""`memman undo`: take back notes, sessions, drains, or all since a time; and take that back again."""
+"""`memman undo`: take back notes, sessions, or all since a time; and take that back again."""
 
 import json
 from collections import Counter
@@ -42,23 +42,22 @@ LIST = "list"
 @verb(shows=Told)
 @click.argument("id_", required=False, metavar="[ID | list]")
 @click.option("--session", metavar="S", help="Undo everything that a session wrote, forgot and reported.")
-@click.option("--drain", metavar="D", help="Undo everything that one drain stored; `last` is the newest.")
 @click.option("--since", metavar="TIME", help="Undo everything since: 2026-11-01T10:00, 7d, 2h, yesterday.")
 def undo(place: Place, **meant: str | None) -> Told:
-    """Undo a note, a session, a drain, or everything since a time; an undo can itself be undone.
+    """Undo a note, a session, or everything since a time; an undo can itself be undone.
 
     ID is a note, a memory (everything its note did), or an earlier undo; `memman undo list` shows these.
     """
     said = {name.rstrip("_"): value for name, value in meant.items() if value is not None}
     if len(said) != 1:
-        raise UsageError("give one of: an ID, list, --session, --drain or --since")
+        raise UsageError("give one of: an ID, list, --session or --since")
     if said == {"id": LIST}:
         with opened(place) as store:
             return Told(listed(store), _print_undos)
     since = moment(said["since"], "since") if "since" in said else None
     if since is not None and since > now_ms():
         raise UsageError(f"--since {said['since']} is in the future: nothing was stored since then")
-    asked = Asked(said.get("id", ""), said.get("session", ""), said.get("drain", ""), since)
+    asked = Asked(said.get("id", ""), said.get("session", ""), since)
     report = preview(place, asked)
     if report["changed"]:
         confirm(f"Take back {report['what']}?", listed=_lines(report, "would be "))
@@ -94,11 +93,10 @@ SINCE = "all since then"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a person asks to be undone: by one id, or all of a session, of a drain, or since a moment."""
+    """What a person asks to be undone: by one id, or all of a session, or since a moment."""
 
     id: str = ""
     session: str = ""
-    drain: str = ""
     since: int | None = None
 
 
@@ -119,9 +117,6 @@ def selected(store: Opened, asked: Asked) -> Selected:
         session = log.one_of({*log.sessions(db), *queue.sessions(name)}, asked.session, "session")
         waiting = queue.rows(name, session=session)
         return _made(f"session {session}", store, log.of_session(db, session), waiting)
-    if asked.drain:
-        drain, notes = log.of_drain(db, asked.drain)
-        return _made(f"drain {drain}", store, notes, [])
     if asked.since is not None:
         return _made(SINCE, store, log.since(db, asked.since), queue.rows(name, since=asked.since))
     return _by_id(store, asked.id)

@@ -196,18 +196,6 @@ def of_session(db: apsw.Connection, session: str) -> list[str]:
     return [*_notes(db, "session = ?", session), *(act for (act,) in db.execute(verbs, (session,)))]
 
 
-def of_drain(db: apsw.Connection, part: str) -> tuple[str, list[str]]:
-    """Return a drain that is named by its beginning or as `last`, and the notes it stored. Raises UnknownId."""
-    if part == "last":
-        drain = db.execute("SELECT drain FROM receipt WHERE drain <> '' ORDER BY at DESC, note DESC LIMIT 1").get
-    else:
-        names = [one for (one,) in db.execute("SELECT DISTINCT drain FROM receipt WHERE drain <> ''")]
-        drain = one_of(names, part, "drain")
-    if not drain:
-        raise UnknownId("no drain has stored anything yet")
-    return drain, _notes(db, "drain = ?", drain)
-
-
 def since(db: apsw.Connection, moment: int) -> list[str]:
     """Return the acts since a moment: notes that are stored, and what was forgotten, reinstated and reported."""
     verbs = f"SELECT DISTINCT act FROM log WHERE ({_DONE}) AND at >= ?"

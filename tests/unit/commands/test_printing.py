@@ -65,7 +65,7 @@ def test_a_table_has_heads_and_fits_at_a_terminal(stored, columns):
 
 def test_an_undo_says_what_would_be_done_before_it_is(stored):
     """The question says so; afterwards it is said as done."""
-    done = stored.memman("undo", "--drain", "last")
+    done = stored.memman("undo", "--since", "1h")
     assert (done.asked.count("would be undone"), done.stdout.count("would be"), done.stdout.count("undone")) == (
         3,
         0,

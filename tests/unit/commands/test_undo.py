@@ -129,13 +129,13 @@ def moved(box):
     return uid
 
 
-@pytest.mark.parametrize("way", ["id", "drain", "since"])
+@pytest.mark.parametrize("way", ["id", "since"])
 def test_what_a_note_superseded_holds_again(box, way):
-    """By a note's id, as the newest drain or since a time."""
+    """By a note's id or since a time."""
     note = moved(box)
     if way == "since":
         box.store("UPDATE receipt SET at = at - 9000000 WHERE note <> ?", note)
-    report = undone(box, *{"drain": ("--drain", "last"), "since": ("--since", "2h")}.get(way, (note,)))
+    report = undone(box, *(("--since", "2h") if way == "since" else (note,)))
     assert statuses(box) == {OLD: "current", NEW: "forgotten"}
     undone(box, report["id"])
     assert statuses(box) == {OLD: "superseded", NEW: "current"}
@@ -226,7 +226,7 @@ def test_an_undo_waits_for_drains_before_it_keeps_stores_steady(box, monkeypatch
     box.drain()
     monkeypatch.setattr("memman.locks.PATIENCE", 0)
     with drain_lock(str(box.data)), exchanging(str(box.data)), pytest.raises(Busy, match="a drain is running"):
-        taken_back(Place(str(box.data), "default", ""), Asked(drain="last"))
+        taken_back(Place(str(box.data), "default", ""), Asked(since=0))
 
 
 def test_an_undo_is_told_by_one_id_wherever_it_is_told(box):
