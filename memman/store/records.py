@@ -50,9 +50,8 @@ TEXT, STATUS, SCOPE, VISIBILITY = "text", "status", "scope", "visibility"
 AUTHOR, RETIRED_BY = "author", "retired_by"
 UNTIL, VERIFIED = "until", "verified"
 PROTECTED, HELD, MAYBE, CLAIMS = "protected", "held", "maybe", "claims"
-# Parts of one number or text, and those that table `mark` has as columns.
+# Parts of one number or text.
 PLAIN: dict[str, type] = {AUTHOR: str, **dict.fromkeys((UNTIL, VERIFIED, PROTECTED, HELD), int)}
-MARKS = (PROTECTED, HELD, MAYBE)
 # How sure it is that a memory is against another one that it claims to be.
 SURELY, UNSURE = "surely", "maybe"
 EVIDENCE, FILE, EDGE = "evidence", "file", "edge"

@@ -39,7 +39,6 @@ DECIDED_KINDS = ("causal", NEWER)
 DECIDED = f"(kind IN ({', '.join(str(EDGE_KINDS.index(kind)) for kind in DECIDED_KINDS)}) OR detail GLOB '{MANUAL}*')"
 _TYPED = "SELECT typed FROM turn JOIN memory USING (note) WHERE id = ?"
 _RULE = ("text", "tool", "pattern", "action", "memory", "made_at", "ends_at", "snoozed_until")
-_MARK = f"INSERT INTO mark(memory, {', '.join(records.MARKS)}) VALUES (?{', ?' * len(records.MARKS)})"
 
 
 def state(db: apsw.Connection, uid: str) -> Parts:
@@ -154,27 +153,28 @@ def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:
     number = scope_id(db, scope.get("repository", ""), scope.get("path", "")) if scope else 0
     db.execute("INSERT OR REPLACE INTO scoped VALUES (?, ?)", (row, number))
     author, retired_by = parts.get(records.AUTHOR, ""), parts.get(records.RETIRED_BY, "")
-    db.execute("DELETE FROM authorship WHERE memory = ?", (row,))
-    if (visibility := parts.get(records.VISIBILITY)) or author or retired_by:
-        visibility = visibility or ("shared" if scope.get("repository") else "private")
-        db.execute("INSERT INTO authorship VALUES (?, ?, ?, ?)", (row, author, visibility, retired_by))
-    db.execute("DELETE FROM mark WHERE memory = ?", (row,))
-    marks = {name: parts.get(name) for name in records.MARKS} | {"maybe": row_of(db, parts.get(records.MAYBE), uid)}
-    if any(one is not None for one in marks.values()):
-        db.execute(_MARK, (row, *marks.values()))
+    visibility = parts.get(records.VISIBILITY) or ("shared" if scope.get("repository") else "private")
+    whose = (author, visibility, retired_by) if records.VISIBILITY in parts or author or retired_by else ()
+    _beside(db, "authorship", row, *whose)
+    maybe = row_of(db, parts.get(records.MAYBE), uid)
+    _beside(db, "mark", row, parts.get(records.PROTECTED), parts.get(records.HELD), maybe)
+    _beside(db, "freshness", row, parts.get(records.UNTIL), parts.get(records.VERIFIED))
     db.execute("DELETE FROM claim WHERE memory = ?", (row,))
     for other, sure in parts.get(records.CLAIMS, {}).items():
         if against := row_of(db, other, uid):
             db.execute("INSERT INTO claim VALUES (?, ?, ?)", (row, against, sure == records.SURELY))
-    db.execute("DELETE FROM freshness WHERE memory = ?", (row,))
-    ends_at, verified_at = parts.get(records.UNTIL), parts.get(records.VERIFIED)
-    if ends_at is not None or verified_at is not None:
-        db.execute("INSERT INTO freshness VALUES (?, ?, ?)", (row, ends_at, verified_at))
     _several(db, uid, row, parts)
     waiting: list[Any] = db.execute("DELETE FROM awaited WHERE uid = ? RETURNING memory", (uid,)).fetchall()
     if waiting:
         rewrite(db, [other for (other,) in waiting])
     return row
+
+
+def _beside(db: apsw.Connection, table: str, row: int, *values: Any) -> None:
+    """Write the one row that a memory has in another table, none where it says nothing."""
+    db.execute(f"DELETE FROM {table} WHERE memory = ?", (row,))
+    if any(value is not None for value in values):
+        db.execute(f"INSERT INTO {table} VALUES (?{', ?' * len(values)})", (row, *values))
 
 
 def _several(db: apsw.Connection, uid: str, row: int, parts: Parts) -> None:

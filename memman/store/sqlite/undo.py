@@ -17,7 +17,7 @@ from memman.sqlite import LISTED, NAMED
 from memman.store import records
 from memman.store.records import Parts, Record, state_of
 from memman.store.sqlite import index, record_log
-from memman.store.sqlite.unit import TOLD, SqliteUnit
+from memman.store.sqlite.unit import SqliteUnit, differing
 
 INHERITED, CHANGED = "is still superseded by later memories", "was changed since"
 # What a note is that nothing stored is left of, or ever came.
@@ -25,6 +25,14 @@ _GONE = "('purged', 'undone')"
 # Verbs without a note that a session, or a time, is undone by.
 _DONE = f"verb IN ('forget', 'archive', 'reinstate') OR verb = 'feedback' AND after ->> '$.why' IN {FEEDBACK}"
 _LATEST = 2**62
+# What took the place of a hidden memory, and is not hidden itself.
+_HEIR = f"""
+WITH RECURSIVE step(id) AS (
+    SELECT superseded_by FROM memory WHERE uid = ? AND status IN {HIDDEN}
+    UNION SELECT superseded_by FROM step JOIN memory USING (id) WHERE status IN {HIDDEN}
+)
+SELECT id FROM step JOIN memory USING (id) WHERE status NOT IN {HIDDEN}
+"""
 
 
 class Changed(NamedTuple):
@@ -70,7 +78,7 @@ def take_back(
             if uid not in learned and _stands(here, [*found, *undos]):
                 left[uid] = CHANGED
             continue
-        was, now = _told(before.get(records.STATUS), after.get(records.STATUS))
+        was, now = differing(before.get(records.STATUS) or {}, after.get(records.STATUS) or {})
         mine = sorted(undoing | {one.act for one in here} & {*acts})
         unit.record(at, uid, "undo", {}, was, {**now, "why": why}, write=False, acts=mine)
         changed.append(Changed(uid, before, after))
@@ -111,31 +119,8 @@ def _inherits(unit: SqliteUnit, one: Changed, at: int) -> bool:
     gone = before and before["superseded_by"]
     if not gone or not after or after["status"] != "current":
         return False
-    row, new = (index.row_of(unit.db, uid) for uid in (one.uid, _heir(unit.db, gone)))
+    row, new = index.row_of(unit.db, one.uid), unit.db.execute(_HEIR, (gone,)).get
     return bool(row and new and unit.supersede(row, new, at, before["valid_to"] or at, INHERITED))
-
-
-def _heir(db: apsw.Connection, uid: str) -> str:
-    """Return what took the place of a hidden memory and is not hidden itself, '' where nothing did."""
-    passed = set()
-    while uid not in passed:
-        passed.add(uid)
-        sql = (
-            "SELECT m.status, coalesce((SELECT uid FROM memory n WHERE n.id = m.superseded_by), '')"
-            " FROM memory m WHERE m.uid = ?"
-        )
-        row: Any = db.execute(sql, (uid,)).fetchone()
-        if not row or row[0] not in HIDDEN:
-            return uid if row and len(passed) > 1 else ""
-        uid = row[1]
-    return ""
-
-
-def _told(before: Parts | None, after: Parts | None) -> list[Parts]:
-    """Return what differs between how a memory stood and stands."""
-    sides = before or {}, after or {}
-    differs = [name for name in TOLD if sides[0].get(name) != sides[1].get(name)]
-    return [{name: side[name] for name in differs if name in side} for side in sides]
 
 
 def keep(unit: SqliteUnit, at: int, what: str, did: str, how: str = "undo", **more: Any) -> None:

@@ -37,7 +37,7 @@ from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 
 _MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
 # What the log tells of how a memory stood and stands.
-TOLD = ("status", "superseded_by", "valid_to")
+_TOLD = ("status", "superseded_by", "valid_to")
 # The cell that a memory's vector belongs to.
 _HOME = "(SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory)"
 _BORNE_OUT = "its contradiction was confirmed"
@@ -461,9 +461,7 @@ class SqliteUnit:
         why: str = "",
     ) -> None:
         """Have a memory stand otherwise; the record says what differs, and why."""
-        before = self._status(memory)
-        differs = [name for name in TOLD if before[name] != status[name]]
-        was, now = ({name: side[name] for name in differs} for side in (before, status))
+        was, now = differing(self._status(memory), status)
         told = now | ({"why": why} if why else {})
         self.record(at, self.uid(memory), how, {records.STATUS: status, **sets}, was, told)
 
@@ -509,9 +507,16 @@ class SqliteUnit:
         return rows[0] if rows else 0
 
 
+def differing(before: Parts, after: Parts) -> tuple[Parts, Parts]:
+    """Return what the log tells of how a memory stood and stands, where that differs."""
+    names = [name for name in _TOLD if before.get(name) != after.get(name)]
+    was, now = ({name: side[name] for name in names if name in side} for side in (before, after))
+    return was, now
+
+
 def _clean(side: Mapping[str, Any]) -> Parts:
     """Take secrets out of what a record tells of before or afterwards; how a memory stands holds none."""
-    return {name: said if name in TOLD else through(said) for name, said in side.items()}
+    return {name: said if name in _TOLD else through(said) for name, said in side.items()}
 
 
 def _link(edge: Edge) -> tuple[int, int, int, int, str]:

@@ -66,8 +66,7 @@ def wipe(db: apsw.Connection, memories: Sequence[int], provider: str = "*") -> N
     """Drop vectors in which something is that must go; drains make those of this machine anew."""
     for number in [n for (n,) in db.execute("SELECT id FROM embedder WHERE provider GLOB ?", (provider,))]:
         for memory in memories:
-            _drop_code(db, number, memory)
-            db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (number, memory))
+            _drop(db, number, memory)
     outdate(db, memories)
 
 
@@ -102,9 +101,7 @@ def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
     builtin = db.execute("SELECT provider = ? FROM embedder WHERE id = ?", (BUILTIN, embedder)).get
     for memory, cell, planes, squares in rows:
         for number in others:
-            _drop_code(db, number, memory)
-            db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (number, memory))
-            if db.changes():
+            if _drop(db, number, memory):
                 fall_back(db, memory, f"{FILLED}{number}")
         _drop_code(db, embedder, memory)
         if builtin:
@@ -147,14 +144,20 @@ def drop(db: apsw.Connection, embedder: int, limit: int) -> int:
     some = db.execute("SELECT memory FROM vector WHERE embedder = ? ORDER BY memory LIMIT ?", (embedder, limit))
     gone = [memory for (memory,) in some]
     for memory in gone:
-        _drop_code(db, embedder, memory)
-        db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (embedder, memory))
+        _drop(db, embedder, memory)
     if len(gone) < limit:
         db.execute("DELETE FROM code WHERE embedder = ?", (embedder,))
         db.execute("DELETE FROM cell WHERE embedder = ?", (embedder,))
         db.execute("DELETE FROM beacon WHERE embedder = ?", (embedder,))
         db.execute("DELETE FROM embedder WHERE id = ?", (embedder,))
     return len(gone)
+
+
+def _drop(db: apsw.Connection, embedder: int, memory: int) -> bool:
+    """Drop a memory's vector; False where it had none."""
+    _drop_code(db, embedder, memory)
+    db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (embedder, memory))
+    return bool(db.changes())
 
 
 def _drop_code(db: apsw.Connection, embedder: int, memory: int) -> None:
