@@ -16,13 +16,14 @@ MAX_BYTES = 65_536
 
 # The newest note of the store that still waits.
 _NEWEST = "FROM note WHERE store = :store AND state IN ('pending', 'running') ORDER BY id DESC LIMIT 1"
+# What is queued of a note.
+COLUMNS = (
+    *("uid", "store", "text", "category", "importance", "entities", "replaces", "source", "agent", "session", "cwd"),
+    *("repository", "revision", "host", "user", "queued_at", "channel", "reply", "shown", "scope", "ends_at"),
+    "visibility",
+)
 _INSERT = f"""
-INSERT INTO note(uid, store, text, category, importance, entities, replaces, source, agent, session, cwd,
-                 repository, revision, host, user, queued_at, changed_at, channel, reply, shown, scope, ends_at,
-                 visibility)
-SELECT :uid, :store, :text, :category, :importance, :entities, :replaces, :source, :agent, :session, :cwd,
-       :repository, :revision, :host, :user, :queued_at, :queued_at, :channel, :reply, :shown, :scope, :ends_at,
-       :visibility
+INSERT INTO note({", ".join(COLUMNS)}, changed_at) SELECT :{", :".join(COLUMNS)}, :queued_at
 WHERE (:text, :reply, :replaces) IS NOT (SELECT text, reply, replaces {_NEWEST})
   AND NOT EXISTS (SELECT 1 FROM note WHERE uid = :uid)
 """

@@ -9,16 +9,10 @@ from typing import Any
 from memman.config.places import arrivals_path, open_file
 from memman.config.stores import valid_name
 from memman.model.objects import parsed
-from memman.queue.append import insert
+from memman.queue.append import COLUMNS, insert
 from memman.queue.late import record
 
-_TEXTS = frozenset(
-    """
-    uid store text entities replaces source agent session cwd repository revision host user channel reply shown scope
-    visibility
-    """.split()
-)
-_NUMBERS = frozenset({"category", "importance", "queued_at"})
+_NUMBERS = frozenset(("category", "importance", "queued_at"))
 _UID = 32
 # Seconds that a file may be incomplete, while its hook writes it.
 _WRITTEN = 60
@@ -62,8 +56,9 @@ def _read(path: str) -> dict[str, Any] | None:
 
 
 def _sound(note: dict[str, Any]) -> bool:
-    """Whether it has every column, each of its type, and names a note and a store that may be."""
-    if note.keys() != _TEXTS | _NUMBERS or not all(isinstance(note[name], str) for name in _TEXTS):
+    """Whether it has every column, each text a text, and names a note and a store that may be."""
+    texts = note.keys() - _NUMBERS
+    if note.keys() | {"ends_at"} != {*COLUMNS} or not all(isinstance(note[name], str) for name in texts):
         return False
     named = len(note["uid"]) == _UID and note["uid"].isalnum() and valid_name(note["store"])
     return named and isinstance(note["queued_at"], int)
