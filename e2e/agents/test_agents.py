@@ -100,7 +100,7 @@ def test_an_unrelated_prompt_carries_nothing(asked: dict[tuple[str, str], Turn],
 def test_a_session_begins_with_the_guide_and_preferences(asked: dict[tuple[str, str], Turn], asker: str) -> None:
     """What every session begins with is given to the model, whatever the prompt is about."""
     turn = asked[asker, UNRELATED]
-    assert "memman keeps what earlier sessions left" in turn.whole
+    assert "memman keeps memories of earlier sessions" in turn.whole
     assert PREFERENCE in turn.whole
 
 

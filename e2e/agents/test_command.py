@@ -19,7 +19,7 @@ RESUMED = {
     "claude-code": ("claude", "-p", "--continue"),
     "codex": ("codex", "exec", "resume", "--last", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"),
 }
-GUIDE = "memman keeps what earlier sessions"
+GUIDE = "memman keeps memories of earlier sessions"
 
 
 @pytest.fixture(name="told", params=[CLAUDE_CODE, CODEX], ids=lambda client: client.name)
