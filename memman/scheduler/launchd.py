@@ -2,11 +2,11 @@
 
 import os
 import plistlib
-import re
 import time
 from contextlib import suppress
 from typing import Any
 from xml.parsers.expat import ExpatError
+from xml.sax.saxutils import escape
 
 from memman.config.command import launcher_path
 from memman.config.launcher import moved
@@ -19,7 +19,6 @@ LABEL = "io.memman.drain"
 _FILE = f"{LABEL}.plist"
 # An agent that is still ending cannot be loaded: how often to try, and the seconds between.
 _TRIES, _PAUSE = 10, 0.3
-_TELLING = re.compile(r"^\t(state|runs|last exit code) = (.*)$", re.MULTILINE)
 
 
 def available() -> bool:
@@ -37,12 +36,14 @@ def folder() -> str:
 
 def rendered(data: str) -> dict[str, str]:
     """Return what the agent's file must hold."""
-    values = {"@LAUNCHER@": launcher_path(data), "@BELL@": bell_path(data)}
-    agent = _filled(plistlib.loads(shipped(f"launchd/{_FILE}")), values)
-    agent["StartInterval"] = Schedule.load(data).interval
-    if moved(data):
-        agent["EnvironmentVariables"] = {"MEMMAN_DATA_DIR": data}
-    return {_FILE: plistlib.dumps(agent, sort_keys=False).decode()}
+    folder = f"<key>MEMMAN_DATA_DIR</key><string>{escape(data)}</string>" if moved(data) else ""
+    values = {
+        "@LAUNCHER@": escape(launcher_path(data)),
+        "@BELL@": escape(bell_path(data)),
+        "@INTERVAL@": str(Schedule.load(data).interval),
+        "@ENVIRONMENT@": folder,
+    }
+    return {_FILE: filled(shipped(f"launchd/{_FILE}").decode(), values)}
 
 
 def owner() -> str:
@@ -97,26 +98,9 @@ def trigger() -> None:
 
 
 def health() -> dict[str, Any]:
-    """Return what launchd says of the agent."""
-    answer = _launchctl("print", _service())
-    said = dict(_TELLING.findall(answer.out))
-    code = said.get("last exit code", "0")
-    state = "not loaded" if answer.code else said.get("state", "unknown")
-    failed = not code.startswith(("0", "(never"))
-    return {
-        "well": not answer.code and not failed,
-        "units": {LABEL: state + (f", last exit code {code}" if failed else "")},
-        "next_run": None,
-    }
-
-
-def _filled(value: Any, values: dict[str, str]) -> Any:
-    """Replace the placeholders in every string below `value`."""
-    if isinstance(value, dict):
-        return {key: _filled(below, values) for key, below in value.items()}
-    if isinstance(value, list):
-        return [_filled(below, values) for below in value]
-    return filled(value, values) if isinstance(value, str) else value
+    """Return whether launchd has the agent; when drains ran, the heartbeat tells."""
+    loaded = not _launchctl("print", _service()).code
+    return {"well": loaded, "units": {LABEL: "loaded" if loaded else "not loaded"}, "next_run": None}
 
 
 def _domain() -> str:
