@@ -269,16 +269,9 @@ def _written(key: str | None, value: Any, indent: str, unit: str | None, nl: str
 
 
 def _unit(text: str) -> str:
-    """Return by how much the text indents: the step from a container's line to its first item's."""
-    root = read(text)
-    waiting = [root] if root else []
-    for node in waiting:
-        for item in node.items[:1]:
-            inner, outer = _line_indent(text, item.start), _line_indent(text, node.start)
-            if _own_line(text, item.start) and len(inner) > len(outer) and inner.startswith(outer):
-                return inner[len(outer) :]
-        waiting.extend(item.node for item in node.items)
-    return _INDENT
+    """Return by how much the text indents: as its first indented member does."""
+    found = re.search(r"""[{\[][ \t]*\r?\n([ \t]+)["{\[\w-]""", text)
+    return found[1] if found else _INDENT
 
 
 def _line_start(text: str, position: int) -> int:
