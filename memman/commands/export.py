@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 import click
 
 from memman.belief import STEER, USER, allowed
-from memman.commands.person import confirm
+from memman.commands.person import choose, confirm
 from memman.commands.place import Place, expected, made_in, opened, standing
 from memman.commands.printing import complain, lines, text
 from memman.commands.verb import Told, verb
@@ -77,13 +77,14 @@ def saved(place: Place, path: str) -> None:
         raise CannotWrite(f"{path} could not be written ({why})") from error
 
 
+_WHOSE = "Are these your own words, to be trusted as yours? Answer no for a file that others wrote, too."
 # Texts that a preview shows, and repositories that are not known here.
 _SAMPLES, _NAMED = 3, 5
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an import would do; `nowhere`: what would be recalled nowhere, `theirs`: that --mine would say otherwise."""
+    """What an import would do; `nowhere`: what would be recalled nowhere, `asks`: whether to ask whose words it is."""
 
     form: str
     what: str
@@ -93,7 +94,7 @@ class Preview:
     lacks: tuple[str, ...]
     held: int = 0
     nowhere: tuple[str, ...] = ()
-    theirs: bool = False
+    asks: bool = False
 
     @property
     def count(self) -> int:
@@ -132,6 +133,9 @@ def import_(
     """
     was = read(place, path, form or "", scope or "", mine=mine)
     told = list(_preview_lines(was.preview))
+    if was.preview.asks and not dry_run and choose(_WHOSE, {"y": "yes", "n": "no"}, told) == "yes":
+        was = read(place, path, form or "", scope or "", mine=True)
+        told = list(_preview_lines(was.preview))
     count = 0
     if not dry_run and was.preview.count:
         confirm(f"Import these {was.preview.count}?", listed=told)
@@ -157,7 +161,7 @@ def _preview_lines(preview: Preview) -> Iterator[str]:
     yield from (f"  {count} {name}" for name, count in preview.new.items())
     if preview.held:
         yield f"  {preview.held} of these, or more, will be held back for review: they read as attacks"
-    if preview.theirs:
+    if preview.asks:
         yield "  not trusted as your own words (--mine trusts them)"
     yield from preview.nowhere
     yield from (f"left out, {name}: {count}" for name, count in preview.left.items() if count)
@@ -225,12 +229,12 @@ def _notes(place: Place, form: Format, found: Found, scope: str, *, mine: bool) 
         "of your own": sum(item.source == USER for item in new),
         "imported": sum(item.source != USER for item in new),
     }
-    theirs = form.personal and not mine and kinds["imported"] > 0
+    asks = form.personal and not mine and kinds["imported"] > 0
     told = {kind: count for kind, count in kinds.items() if count}
     nowhere = [*_nowhere(new, here)]
     if more := nowhere[_NAMED:]:
         nowhere[_NAMED:] = [f"and {len(more)} more like these"]
-    preview = Preview(*(form.name, form.what, told, dict(left), samples, found.lacks, held, tuple(nowhere), theirs))
+    preview = Preview(*(form.name, form.what, told, dict(left), samples, found.lacks, held, tuple(nowhere), asks))
     return Reading(found, preview, fresh)
 
 

@@ -27,15 +27,16 @@ def confirm(question: str, word: str = "", listed: Iterable[str] = ()) -> None:
         raise ForPeople(f"cancelled: the answer was not {word or 'yes'}")
 
 
-def choose(question: str, answers: Mapping[str, str], listed: Iterable[str] = ()) -> str:
-    """Ask a person at their terminal for one of `answers` or its letter.
+def choose(question: str, answers: Mapping[str, str] | None, listed: Iterable[str] = ()) -> str:
+    """Ask a person at their terminal for one of `answers` or its letter, or for a line.
 
     Raises ForPeople as `confirm` does, and where the terminal is closed.
     """
+    prompt = f"{', '.join(answers.values())}? " if answers else ""
     while True:
-        said = _answer(question, f"{', '.join(answers.values())}? ", listed).lower()
-        found = answers.get(said[:1], "")
-        if found and found.startswith(said):
+        said = _answer(question, prompt, listed)
+        found = answers.get(said[:1].lower(), "") if answers else said
+        if not answers or (found and found.startswith(said.lower())):
             return found
         listed = ()
 

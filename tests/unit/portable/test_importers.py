@@ -367,21 +367,28 @@ def test_a_name_that_no_repository_has_is_said(box, tmp_path, place):
     assert "Redis" in box.memman("recall", "where are invoices cached", cwd=place).stdout
 
 
-def test_rules_come_in_unverified_and_may_become_ones_own(box, place):
-    """--mine lifts them later, once."""
+def test_rules_are_asked_whose_words_they_are_and_may_become_ones_own(box, place):
+    """`no` brings them in unverified; --mine later lifts them, once; `yes` is as good as --mine."""
     rules = written(place / "CLAUDE.md", "- Migrations are written by hand.\n")
     first = box.memman("import", str(rules), cwd=place)
-    assert "not trusted as your own words (--mine trusts them)" in first.asked
+    assert "Are these your own words" in first.asked
     box.drain()
     query = ("recall", "how are migrations written")
     assert "import (unverified)" in box.memman(*query, cwd=place).stdout
     for count in (1, 0):
         done = box.memman("import", str(rules), "--mine", cwd=place)
+        assert "own words" not in done.asked
         assert f"imported {count} note" in done.stdout
         box.drain()
     (line,) = box.memman(*query, cwd=place).stdout.splitlines()
     assert "user" in line
     assert "unverified" not in line
+    written(rules, "- Releases are cut on Mondays.\n")
+    box.person(
+        "import", str(rules), cwd=place, answer=lambda said: "yes\n" if said.endswith((" yes, no? ", "[y/N] ")) else ""
+    )
+    box.drain()
+    assert stored(box)["Releases are cut on Mondays."][0] == "user"
 
 
 def test_what_was_undone_can_come_again(box, tmp_path):
