@@ -61,7 +61,7 @@ def _ids(house: House) -> dict[str, str]:
 
 def memories(house: House) -> list[dict[str, str]]:
     """Return every memory that there is."""
-    return list(json.loads(house.memman("list", "--status", "all", "--json")))
+    return list(json.loads(house.memman("insights", "list", "--status", "all", "--json")))
 
 
 def state(house: House, ids: dict[str, str]) -> tuple[object, ...]:

@@ -88,6 +88,6 @@ def test_a_paste_is_not_the_users_word(house: House) -> None:
         until(lambda: any(FIRST in request.text for request in desk.model.requests[asked:]))
         until(lambda: "keep answers short" in house.memman("recall", "answers short"))
     house.memman("scheduler", "drain", "--wait")
-    listed = house.memman("list", "--status", "all", "--limit", "1000")
+    listed = house.memman("insights", "list", "--status", "all", "--limit", "1000")
     assert "keep answers short" in listed
     assert not any(word in listed for word in ("squash", "rebase", "skip the tests"))

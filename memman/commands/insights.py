@@ -9,6 +9,7 @@ import click
 from memman.belief import FEEDBACK
 from memman.clock import now_ms
 from memman.commands import list as lists
+from memman.commands.list import listing
 from memman.commands.person import confirm
 from memman.commands.place import Opened, Place, Records, asked_about, changed
 from memman.commands.printing import did, named, short, text, when
@@ -32,6 +33,7 @@ def insights() -> None:
     """Protect, verify, expire, report and reinstate memories."""
 
 
+insights.add_command(listing)
 insights.add_command(show)
 
 

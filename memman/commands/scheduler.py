@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memman.commands.log import worker
 from memman.commands.person import confirm
 from memman.commands.printing import (
     Progress,
@@ -145,7 +146,7 @@ def status(store: "Opened") -> dict[str, Any]:
     return {**whole["scheduler"], **{name: whole[name] for name in more}}
 
 
-@scheduler.verb(store=False, shows=lambda mode: text(f"debug is {mode}; see `memman log worker`"))
+@scheduler.verb(store=False, shows=lambda mode: text(f"debug is {mode}; see `memman scheduler logs`"))
 @click.argument("mode", type=click.Choice(("on", "off")))
 def debug(mode: str) -> str:
     """Turn on or off logging of what each pipeline stage does with a note, including its text."""
@@ -360,3 +361,4 @@ def purge(place: "Place", *, done: bool = False, parked: bool = False) -> dict[s
 
 
 scheduler.add_command(queue)
+scheduler.add_command(worker, "logs")

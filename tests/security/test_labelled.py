@@ -35,7 +35,7 @@ MORE = {
 }
 PRINTING = {
     *("forget", "graph related", "insights candidates", "insights feedback"),
-    *("insights protect", "insights reinstate", "insights show"),
+    *("insights list", "insights protect", "insights reinstate", "insights show"),
     *(
         "list",
         "list by day",

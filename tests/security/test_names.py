@@ -109,7 +109,7 @@ VERBS = (
     ["doctor"],
     ["prime"],
     ["store", "list"],
-    ["log", "worker"],
+    ["scheduler", "logs"],
     ["config", "show"],
     ["install", "--no-wizard", "--target", "codex"],
     ["uninstall"],

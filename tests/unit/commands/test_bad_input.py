@@ -28,8 +28,8 @@ BROKEN_PIPE = 141
 TYPED = [
     (["foo"], USAGE, "there is no verb 'foo'"),
     (["rember", "x"], USAGE, "did you mean 'remember'?"),
-    (["store", "lst"], USAGE, "did you mean 'list'?"),
-    (["insights"], USAGE, "which one? show, candidates"),
+    (["insights", "lst"], USAGE, "did you mean 'list'?"),
+    (["insights"], USAGE, "which one? list, show"),
     (["status", "--no-such"], USAGE, "No such option"),
     (["recall", "--limit"], USAGE, "requires an argument"),
     (["recall", "--json=1", "x"], USAGE, "does not take a value"),
@@ -118,7 +118,7 @@ def assert_one_line(done, code, says):
 
 
 def memories(box):
-    """Return the texts that `list` shows."""
+    """Return the texts that `insights list` shows."""
     return [memory["text"] for memory in json.loads(box.memman("list", "--json").stdout)]
 
 

@@ -104,18 +104,18 @@ def test_a_verb_loads_only_its_own_module(box):
 def test_help_of_a_group_lists_its_verbs(box):
     """A group's help names its verbs with what they do."""
     text = box.memman("insights", "--help").stdout
-    assert "Protect memories from" in text
+    assert "List memories: the newest" in text
     assert "show" in text
 
 
 @pytest.mark.parametrize(
     "args",
     [
-        ["--store", "b", "log", "list"],
-        ["--store=b", "log", "list"],
-        ["log", "list", "--store", "b"],
-        ["log", "--store", "b", "list"],
-        ["--store", "a", "log", "list", "--store", "b"],
+        ["--store", "b", "insights", "list"],
+        ["--store=b", "insights", "list"],
+        ["insights", "list", "--store", "b"],
+        ["insights", "--store", "b", "list"],
+        ["--store", "a", "insights", "list", "--store", "b"],
         ["--store", "a", "recall", "--store", "b", "heron"],
         ["--store=a", "recall", "--store=b", "heron"],
         ["--store=b", "recall", "heron"],

@@ -278,9 +278,10 @@ def test_debug_and_logs(box):
     assert "MEMMAN_LOG_LEVEL" not in (box.data / "env").read_text()
     assert box.memman("scheduler", "debug", "perhaps").returncode == 2
     box.drain()
-    logs = box.memman("log", "worker").stdout
+    logs = box.memman("scheduler", "logs").stdout
     assert "drain ended" in logs
     assert "heron" not in logs
+    assert box.memman("log", "worker").stdout == logs
 
 
 def test_status_says_what_waits(box):
