@@ -20,6 +20,7 @@ from memman.config.keys import KEYS
 from memman.config.launcher import forget_others, in_cache, kept_path, lay, link, remove, stay
 from memman.config.places import data_dir, make_private, refuse_shared
 from memman.config.providers import AGENTS, AUTO, LLMS
+from memman.config.stores import names
 from memman.hot.prime import knows
 from memman.integrations import codex, openclaw
 from memman.integrations.clients import ALL, TARGETS, chosen, nanoclaw_root
@@ -108,7 +109,7 @@ def install(
         nanoclaw_root(checkout)
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run or asking())
     shell = from_shell(data)
-    settings = shell | network(data, shell)
+    settings = shell | taken_over(work, shell, asks=asks)
     if model:
         refuse_agents()
         settings |= by_agent(model)
@@ -268,6 +269,12 @@ _PROVIDERS = {
     "openrouter": ("openai", "OpenRouter"),
     **{name: (name, row.help) for name, row in LLMS.items() if row.by_http},
 }
+# Keys that memman 0.15 took: variable -> (who is asked with it, what it is for, the provider as a setting). Each names
+# the one address that it goes to.
+_VENDORS = {
+    "OPENROUTER_API_KEY": ("OpenRouter", "MEMMAN_LLM_", "openai"),
+    "VOYAGE_API_KEY": ("Voyage", "MEMMAN_EMBED_", "voyage"),
+}
 _TRIES = 3  # answers that will not do
 _PROVIDER, _ENDPOINT, _KEY = "MEMMAN_LLM_PROVIDER", "MEMMAN_LLM_ENDPOINT", "MEMMAN_LLM_API_KEY"
 _FAST, _SLOW = "MEMMAN_LLM_MODEL_FAST", "MEMMAN_LLM_MODEL_SLOW"
@@ -281,12 +288,38 @@ def from_shell(data: str) -> dict[str, str]:
     return {name: value for name, value in found.items() if value and said.get(name) != value}
 
 
-def network(data: str, shell: Mapping[str, str]) -> dict[str, str]:
-    """Return the proxy and the certificates that the shell has, where a provider is chosen."""
-    settings = Settings.load(data)
-    if not {*settings.said, *shell} & {_PROVIDER, _KEY, _ENDPOINT, "MEMMAN_EMBED_PROVIDER"}:
-        return {}
-    return {name: os.environ[variable].strip() for name, variable in shell_only(settings).items()}
+def offered(data: str, shell: Mapping[str, str]) -> dict[str, str]:
+    """Return what else the shell has that may be used: variable -> what is done with it.
+
+    Vendors' keys, but not where anything is said of their purpose already, nor for the vectors of a store that there
+    is; and where a provider is chosen, a proxy and certificates.
+    """
+    settings, found = Settings.load(data), {}
+    said = {*settings.said, *shell}
+    for variable, (vendor, purpose, _) in _VENDORS.items():
+        spoken_for = any(name.startswith(purpose) for name in said) or (vendor == "Voyage" and names(data))
+        if os.environ.get(variable) and not spoken_for:
+            found[variable] = f"from the next drain on, notes and memories are sent to {vendor}"
+    if found or said & {_PROVIDER, _KEY, _ENDPOINT, "MEMMAN_EMBED_PROVIDER"}:
+        found |= dict.fromkeys(shell_only(settings).values(), "drains use it to reach the provider")
+    return found
+
+
+def taken_over(work: Work, shell: Mapping[str, str], *, asks: bool) -> dict[str, str]:
+    """Return the settings that other variables of the shell make: where a person agrees, or nobody can be asked."""
+    headless = not (sys.stdin.isatty() or asking())
+    settings: dict[str, str] = {}
+    for variable, does in offered(work.data, shell).items():
+        question = f"Use {variable} of this shell? Then {does}"
+        taken = headless or (asks and click.confirm(question, default=False, err=True))
+        work.say(f"settings: {variable} of this shell is " + (f"taken: {does}" if taken else "not used"))
+        value = os.environ[variable].strip()
+        if taken and variable in _VENDORS:
+            _, purpose, provider = _VENDORS[variable]
+            settings |= {f"{purpose}PROVIDER": provider, f"{purpose}API_KEY": value}
+        elif taken:
+            settings |= {name: value for name, variables in NETWORK.items() if variable in variables}
+    return settings
 
 
 def asked(data: str, settings: dict[str, str]) -> dict[str, str]:
@@ -325,7 +358,7 @@ def admit(name: str, value: str) -> None:
 
 def shown(name: str, value: str) -> str:
     """Return a value for the plan: of a secret its last characters, or the variable of the shell that holds it."""
-    variable = next((one for one in NETWORK.get(name, ()) if os.environ.get(one) == value), "")
+    variable = next((one for one in (*_VENDORS, *NETWORK.get(name, ())) if os.environ.get(one) == value), "")
     return (f"${variable}" if variable else abbreviated(value)) if KEYS[name].secret else value
 
 

@@ -1,4 +1,4 @@
-"""What install asks for."""
+"""What install asks for, and which keys of the shell it takes."""
 
 import json
 import subprocess
@@ -9,11 +9,22 @@ from click.testing import CliRunner
 from memman.commands.install import asked
 from tests.support import agents
 
+OPENROUTER, VOYAGE = "sk-or-v1-0123456789abcdef0123", "pa-0123456789abcdef0123"
+
+
+@pytest.fixture(name="shell")
+def _shell(box):
+    """Give a box whose shell has the keys that memman 0.15 took."""
+    box.environ.update({"OPENROUTER_API_KEY": OPENROUTER, "VOYAGE_API_KEY": VOYAGE})
+    return box
+
 
 def install(box, *args):
     """Install without a terminal, for no agent; return what was printed."""
     done = box.memman("install", "--no-wizard", *args)
     assert (done.returncode, done.stderr) == (0, "")
+    assert OPENROUTER not in done.stdout
+    assert VOYAGE not in done.stdout
     return done.stdout
 
 
@@ -30,11 +41,42 @@ def typed(box, *lines):
         return found, streams[2].getvalue().decode()
 
 
-def test_a_provider_s_key_of_the_shell_is_not_used(box):
-    """Nothing is sent anywhere because of a variable that another program needs."""
-    box.environ["OPENROUTER_API_KEY"] = "sk-or-v1-0123456789abcdef0123"
-    install(box)
-    assert settings(box) == {}
+def test_a_headless_install_takes_the_keys_that_an_older_one_took(shell):
+    """Both are used for what they are made for, which the plan says without printing either."""
+    said = install(shell)
+    sent = "of this shell is taken: from the next drain on, notes and memories are sent to"
+    assert f"OPENROUTER_API_KEY {sent} OpenRouter" in said
+    assert f"VOYAGE_API_KEY {sent} Voyage" in said
+    assert settings(shell) == {
+        "MEMMAN_LLM_PROVIDER": "openai",
+        "MEMMAN_LLM_API_KEY": OPENROUTER,
+        "MEMMAN_EMBED_PROVIDER": "voyage",
+        "MEMMAN_EMBED_API_KEY": VOYAGE,
+    }
+    assert "API_KEY" not in install(shell)
+    assert settings(shell)["MEMMAN_LLM_API_KEY"] == OPENROUTER
+
+
+def test_a_plan_takes_nothing(shell):
+    """With --dry-run it is said, and the env file stays away."""
+    assert "is taken" in install(shell, "--dry-run")
+    assert settings(shell) == {}
+
+
+def test_what_is_said_otherwise_is_not_written_over(shell):
+    """A setting for the same purpose keeps the key out, and so do the vectors of a store that is there."""
+    shell.configure(LLM_PROVIDER="builtin")
+    shell.remember("A heron nests.")
+    shell.drain()
+    assert "is taken" not in install(shell)
+    assert settings(shell) == {"MEMMAN_LLM_PROVIDER": "builtin"}
+
+
+def test_an_agents_install_takes_no_key(shell):
+    """What a person's shell has is not an agent's to use."""
+    shell.environ["CLAUDECODE"] = "1"
+    assert shell.memman("install", "--no-wizard").returncode == 77
+    assert settings(shell) == {}
 
 
 def test_no_base_address_means_no_model(box):
