@@ -263,7 +263,9 @@ def sessions(store: Opened, *, limit: int | None = None) -> Records:
 
 
 def _print_cost(spent: Records) -> None:
-    table((one["day"], one["stage"], f"{one['provider']}/{one['model']}", _bill(one)) for one in spent)
+    table(
+        (one["day"], one["stage"], f"{one['provider']}/{one['model']}", one["repository"], _bill(one)) for one in spent
+    )
 
 
 def _bill(one: dict[str, Any]) -> str:
@@ -275,9 +277,10 @@ def _bill(one: dict[str, Any]) -> str:
 @log.verb(opened=True, shows=_print_cost, none="no model was paid since then")
 @newer_option
 def cost(store: Opened, *, since: str = "7d") -> Records:
-    """Show what models cost, by day (UTC), stage and model, over all stores."""
+    """Show what models cost, by day (UTC), stage, model and repository, over all stores."""
     begun = _since(store, since)
-    return Ledger(store.queue.db).spent_since(time.strftime("%Y-%m-%d", time.gmtime(begun / 1000)))
+    spent = Ledger(store.queue.db).spent_since(time.strftime("%Y-%m-%d", time.gmtime(begun / 1000)))
+    return [entry | {"repository": label(entry["repository"], "") or entry["repository"]} for entry in spent]
 
 
 def left(store: Opened, part: str) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def _troubles(queue: QueueView, model: Mapping[str, str]) -> list[dict[str, Any]
 def _spent(queue: QueueView) -> dict[str, Any]:
     ledger = Ledger(queue.db)
     dollars, tokens, calls = ledger.spent_today()
-    stages = ledger.spent_since(today())
+    stages = [entry for entry in ledger.days(200) if entry["day"] == today()]
     return {"day": today(), "usd": dollars, "tokens": tokens, "calls": calls, "stages": stages}
 
 

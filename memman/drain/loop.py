@@ -17,7 +17,7 @@ from memman.drain.worklog import failure
 from memman.model.errors import MemmanError
 from memman.model.records import Note
 from memman.pipeline.plan import Outcome, Tools
-from memman.queue.ledger import Journal
+from memman.queue.ledger import WORKED_FOR, Journal
 from memman.queue.notes import Queue
 from memman.secrets import screened
 from memman.sqlite import translated
@@ -133,6 +133,7 @@ class Drain:
 
     async def _note(self, store_queue: StoreQueue, flight: InFlight) -> None:
         note, began = flight.note, time.monotonic()
+        WORKED_FOR.set(note.provenance.repository)
         try:
             store, tools = self.opened(note.store)
             plan = await run_note(flight, store_queue, tools, store, self.journal, self.stopping, self.watch)

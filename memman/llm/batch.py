@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -153,12 +154,16 @@ def _joined(requests: Sequence[Request]) -> Request:
         "additionalProperties": False,
     }
     parts = (f'<question n="{n}">\n{_apart(request, n)}\n</question>' for n, request in enumerate(requests, 1))
+    shares: Counter[str] = Counter()
+    for request in requests:
+        shares.update(request.shares)
     return replace(
         first,
         system=first.system + _SEVERAL,
         user="\n\n".join(parts),
         schema=schema,
         payload={},
+        parts=shares,
         max_tokens=max(_ROOM, *(request.max_tokens for request in requests)),
     )
 

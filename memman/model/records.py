@@ -174,7 +174,8 @@ class Request:
     """One structured question to a model.
 
     `payload` is the same question as data: HTTP providers send `system` and
-    `user`, the built-in model reads `payload`. `note` is what it is asked about.
+    `user`, the built-in model reads `payload`. `note` is what it is asked about; of
+    several questions asked as one, `parts` says how many characters are about notes of each repository.
     """
 
     task: str
@@ -185,6 +186,12 @@ class Request:
     payload: Mapping[str, Any]
     max_tokens: int = 2048
     note: Note | None = None
+    parts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def shares(self) -> Mapping[str, int]:
+        """How many characters are about notes of each repository."""
+        return self.parts or ({self.note.provenance.repository: len(self.user) or 1} if self.note else {})
 
 
 @dataclass(frozen=True, slots=True)

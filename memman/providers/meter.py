@@ -61,7 +61,7 @@ class MeteredLLM(Wrapper):
                 raise
             finally:
                 if counts:
-                    self.ledger.enter(request.task, self.provider, model, usage)
+                    self.ledger.enter(request.task, self.provider, model, usage, request.shares)
         return reply
 
 

@@ -1,6 +1,8 @@
 """What the providers gave for each note, so that nothing is paid for twice, and what they cost."""
 
 import time
+from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any
 
 import apsw
@@ -11,11 +13,13 @@ from memman.sqlite import TranslatedErrors
 
 COLUMNS = ("day", "stage", "provider", "model", "calls", "tokens_in", "tokens_out", "cost", "unpriced")
 _KEPT_DAYS = 400
+# The repository that the work at hand is for; each note of a drain is a task of its own.
+WORKED_FOR: ContextVar[str] = ContextVar("worked_for", default="")
 # No call takes so many tokens; a provider that says so must not overflow a column.
 _MOST_TOKENS = 10**9
 _ENTER = """
-INSERT INTO ledger(day, stage, provider, model, calls, tokens_in, tokens_out, cost, unpriced)
-VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + 1,
+INSERT INTO ledger(day, stage, provider, model, calls, tokens_in, tokens_out, cost, unpriced, repository)
+VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + 1,
 tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
 cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced
 """
@@ -48,15 +52,19 @@ class Journal:
 
 
 class Ledger:
-    """What was spent by day, stage and model; over a queue's open connection."""
+    """What was spent by day, stage and repository; over a queue's open connection."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self.db = db
 
-    def enter(self, stage: str, provider: str, model: str, usage: Usage) -> None:
-        """Add one call to today's account."""
+    def enter(
+        self, stage: str, provider: str, model: str, usage: Usage, parts: Mapping[str, int] | None = None
+    ) -> None:
+        """Add one call to today's account of its repository, or of that which has the most of its `parts`."""
+        parts = parts or {WORKED_FOR.get(): 1}
         tokens = (min(count, _MOST_TOKENS) for count in (usage.tokens_in, usage.tokens_out))
-        row = (today(), stage, provider, model, *tokens, usage.cost or 0.0, usage.cost is None)
+        repository = max(parts, key=lambda one: parts[one])
+        row = (today(), stage, provider, model, *tokens, usage.cost or 0.0, usage.cost is None, repository)
         with TranslatedErrors(self.db.filename):
             self.db.execute(_ENTER, row)
 
@@ -70,12 +78,19 @@ class Ledger:
             cost, tokens, calls = self.db.execute(sql, (today(),)).get
         return cost, tokens, calls
 
-    def spent_since(self, day: str) -> list[dict[str, Any]]:
-        """Return what was spent from a day on, newest first, by day, stage and model."""
+    def days(self, limit: int) -> list[dict[str, Any]]:
+        """Return the newest entries, as dicts of COLUMNS."""
         sums = ", ".join(f"sum({name})" for name in COLUMNS[4:])
-        sql = f"SELECT day, stage, provider, model, {sums} FROM ledger WHERE day >= ? GROUP BY 1, 2, 3, 4"
-        rows = self.db.execute(f"{sql} ORDER BY 1 DESC, 2, 3, 4", (day,))
+        sql = f"SELECT day, stage, provider, model, {sums} FROM ledger GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4"
+        rows = self.db.execute(f"{sql} LIMIT ?", (limit,))
         return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+
+    def spent_since(self, day: str) -> list[dict[str, Any]]:
+        """Return what was spent from a day on, newest first, by day, stage, model and repository."""
+        names = (*COLUMNS, "repository")
+        order = "day DESC, stage, provider, model, repository"
+        sql = f"SELECT {', '.join(names)} FROM ledger WHERE day >= ? ORDER BY {order}"
+        return [dict(zip(names, row, strict=True)) for row in self.db.execute(sql, (day,))]
 
     def maintain(self) -> None:
         """Keep the accounts of the newest _KEPT_DAYS days that have any, whatever day the clock says it is."""

@@ -54,11 +54,11 @@ class Summary(NamedTuple):
     sentences: Sequence[tuple[str, Sequence[str]]]
 
 
-def request(name: str, lines: Sequence[Hit]) -> Request:
+def request(name: str, lines: Sequence[Hit], repository: str) -> Request:
     """Return the question what the lines of a topic's page come to."""
     said = [f"m{n} ({', '.join(_marks(hit))}): {hit.row.text}" for n, hit in enumerate(lines)]
     user = "\n".join((itemized("place", [name]), itemized("memories", said)))
-    return Request("summary", "slow", prompt("summary"), user, SCHEMA, {})
+    return Request("summary", "slow", prompt("summary"), user, SCHEMA, {}, parts={repository: len(user)})
 
 
 def _marks(hit: Hit) -> list[str]:
@@ -97,7 +97,7 @@ async def write(store: SqliteStore, llm: LLM, stopping: Callable[[], bool]) -> i
             break
         asked += 1
         try:
-            reply = await llm.complete(request(topic.name, lines))
+            reply = await llm.complete(request(topic.name, lines, topic.repository))
             told = checked(reply.data, lines)
         except (BadReply, Refused):
             told = Summary("", [])

@@ -147,8 +147,9 @@ def test_a_limit_keeps_the_latest_session(box):
 
 
 def test_cost_says_what_was_spent(replaced):
-    """Money and tokens by day and stage."""
+    """Money and tokens by day, stage and repository."""
     spent = json.loads(replaced.memman("log", "cost", "--since", "1d", "--json").stdout)
+    assert {one["repository"] for one in spent} == {"", "shop"}
     assert sum(one["cost"] for one in spent) > 0
     assert "USD" in replaced.memman("log", "cost").stdout
 

@@ -26,6 +26,7 @@ class Model:
 
     change: object = staticmethod(lambda answers: answers)
     asked: list = field(default_factory=list)
+    shares: list = field(default_factory=list)
     provider = "model"
 
     def model(self, role):
@@ -35,6 +36,7 @@ class Model:
     async def complete(self, request):
         """Answer."""
         self.asked.append(request.user)
+        self.shares.append(dict(request.shares))
         await asyncio.sleep(0)
         several = QUESTION.findall(request.user)
         if not several:
@@ -46,9 +48,9 @@ class Model:
         """Nothing to close."""
 
 
-def question(text, source="user", agent="", task="extract"):
+def question(text, source="user", agent="", task="extract", repository=""):
     """Return one question about a note."""
-    note = Note(text, "default", text, 0, provenance=Provenance(source, agent))
+    note = Note(text, "default", text, 0, provenance=Provenance(source, agent, repository=repository))
     return Request(task, "fast", "System.", text, SCHEMA, {}, note=note)
 
 
@@ -229,3 +231,11 @@ def test_one_refused_text_is_found_among_many():
     assert [isinstance(one, Refused) or one for one in told] == [
         True if n == 3 else text for n, text in enumerate(TEXTS)
     ]
+
+
+def test_what_is_asked_about_each_repository_is_told():
+    """Questions asked as one say how many characters are about each repository, and so does one asked alone."""
+    model = Model()
+    answered(model, question("abc", repository="x"), question("defgh"), question("ij", repository="x"))
+    answered(model, question("alone", repository="y"))
+    assert model.shares == [{"x": 5, "": 5}, {"y": 5}]
