@@ -262,10 +262,18 @@ def sessions(store: Opened, *, limit: int | None = None) -> Records:
     return sql.listed(store.db)[:limit]
 
 
-def _print_cost(spent: Records) -> None:
-    table(
-        (one["day"], one["stage"], f"{one['provider']}/{one['model']}", one["repository"], _bill(one)) for one in spent
-    )
+def _print_cost(record: dict[str, Any]) -> None:
+    spent = [
+        (one["day"], one["stage"], f"{one['provider']}/{one['model']}", one["repository"], _bill(one))
+        for one in record["spent"]
+    ]
+    told = [
+        (when(one["at"]), one["way"], one["agent"], one["session"], f"{one['memories']} shown, {one['tokens']} tokens")
+        for one in record["shown"]
+    ]
+    for head, rows in (("spent", spent), ("shown", told)):
+        text(head if rows else f"{head}: nothing")
+        table(rows)
 
 
 def _bill(one: dict[str, Any]) -> str:
@@ -274,13 +282,18 @@ def _bill(one: dict[str, Any]) -> str:
     return f"{counted(one['calls'], 'call')}, {tokens}, {one['cost']:.4f} USD{unpriced}"
 
 
-@log.verb(opened=True, shows=_print_cost, none="no model was paid since then")
+@log.verb(opened=True, shows=_print_cost)
 @newer_option
-def cost(store: Opened, *, since: str = "7d") -> Records:
-    """Show what models cost, by day (UTC), stage, model and repository, over all stores."""
+def cost(store: Opened, *, since: str = "7d") -> dict[str, Any]:
+    """Show what models cost, and how many tokens of memories were shown.
+
+    Cost is counted by day (UTC), stage, model and repository, over all stores. Tokens shown are those of the
+    memories' lines alone; the last hooks are counted at the next drain.
+    """
     begun = _since(store, since)
     spent = Ledger(store.queue.db).spent_since(time.strftime("%Y-%m-%d", time.gmtime(begun / 1000)))
-    return [entry | {"repository": label(entry["repository"], "") or entry["repository"]} for entry in spent]
+    named = [entry | {"repository": label(entry["repository"], "") or entry["repository"]} for entry in spent]
+    return {"spent": named, "shown": sql.costs(store.db, begun)}
 
 
 def left(store: Opened, part: str) -> dict[str, Any]:

@@ -224,7 +224,7 @@ def stats(store: Opened, query: Values) -> View:
             lambda one: (one["text"], one["scope"] or _WHERE[PERSONAL], one["hits"]),
         ),
         ("Sessions", sessions, ("last", "agent", "repository", "learned", "shown", "tokens"), _session),
-        ("Cost, 7 days", cost, ("day", "stage", "model", "calls", "USD"), _spent),
+        ("Cost, 7 days", cost["spent"], ("day", "stage", "model", "calls", "USD"), _spent),
     )
     for title, rows, heads, write in listed:
         body += [el("h2", title), table(heads, [write(one) for one in rows[:most]], title)] if rows else []
@@ -232,7 +232,7 @@ def stats(store: Opened, query: Values) -> View:
     gone = [item(one, "/stats") for one in forgotten[:most]]
     for title, memories in (("May be out of date", doubtful), ("Forgotten", gone)):
         body += [el("h2", title), el("ul", memories, class_="memories")] if memories else []
-    cut = (by_scope, rules, sessions, cost, stale, forgotten)
+    cut = (by_scope, rules, sessions, cost["spent"], stale, forgotten)
     body.append(_more("/stats", {}, most, max(map(len, cut))))
     return View(
         "State",

@@ -91,3 +91,13 @@ def of_memory(db: apsw.Connection, memory: int) -> list[dict[str, Any]]:
     names = ("way", "session", "agent", "times", "tokens", "at")
     rows = db.execute(f"SELECT {', '.join(names)} FROM shown WHERE memory = ? ORDER BY at DESC", (memory,))
     return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def costs(db: apsw.Connection, since: int) -> list[dict[str, Any]]:
+    """Return by way and session how many memories were shown, last since a moment, and their tokens, newest first."""
+    names = ("way", "session", "agent", "memories", "times", "tokens", "at")
+    sql = (
+        "SELECT way, session, agent, count(*), sum(times), sum(tokens), max(at) FROM shown WHERE at >= ?"
+        " GROUP BY way, session, agent ORDER BY max(at) DESC, way, session"
+    )
+    return [dict(zip(names, row, strict=True)) for row in db.execute(sql, (since,))]

@@ -60,7 +60,7 @@ def test_last_is_when_the_last_sitting_began(box):
     assert [one["text"] for one in told(box, "log", "diff", "--since", "last")] == [GONE]
     assert "add" in told(box, "log", "--since", "last", "--stats")["verbs"]
     assert told(box, "log", "worker", "--since", "last")
-    assert told(box, "log", "cost", "--since", "last") == []
+    assert told(box, "log", "cost", "--since", "last")["shown"] == []
 
 
 def test_a_limit_keeps_the_newest_and_counts_all(box):
@@ -146,12 +146,16 @@ def test_a_limit_keeps_the_latest_session(box):
     assert only["session"] == "last"
 
 
-def test_cost_says_what_was_spent(replaced):
-    """Money and tokens by day, stage and repository."""
-    spent = json.loads(replaced.memman("log", "cost", "--since", "1d", "--json").stdout)
-    assert {one["repository"] for one in spent} == {"", "shop"}
-    assert sum(one["cost"] for one in spent) > 0
-    assert "USD" in replaced.memman("log", "cost").stdout
+def test_cost_sets_what_was_spent_beside_what_was_shown(replaced):
+    """Money and tokens by day, stage and repository, and the tokens shown by way and session."""
+    record = json.loads(replaced.memman("log", "cost", "--since", "1d", "--json").stdout)
+    assert {one["repository"] for one in record["spent"]} == {"", "shop"}
+    assert sum(one["cost"] for one in record["spent"]) > 0
+    (shown,) = record["shown"]
+    assert (shown["way"], shown["session"], shown["times"]) == ("recall", "s2", 2)
+    said = replaced.memman("log", "cost").stdout
+    assert "USD" in said
+    assert f"{shown['tokens']} tokens" in said
 
 
 HOUR = 3_600_000
