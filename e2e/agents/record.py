@@ -33,7 +33,7 @@ if sys.argv[1] != "hook":
 with open({log!r}, "a") as log:
     log.write(json.dumps([sys.argv[2:], sys.stdin.read()]) + "\\n")
 if sys.argv[2] == "session-start":
-    context = {{"hookEventName": "SessionStart", "additionalContext": "memman keeps <what> earlier sessions left."}}
+    context = {{"hookEventName": "SessionStart", "additionalContext": "memman keeps <memories> of earlier sessions."}}
     print(json.dumps({{"hookSpecificOutput": context}}))
 """
 QUESTION = "Where do we deploy billing?"
