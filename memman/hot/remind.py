@@ -10,7 +10,7 @@ from memman.belief import ON_RECORD, UNCERTAIN
 from memman.config.places import reach_path, store_path
 from memman.hot.frame import ends, framed, harmless, uncommanded
 from memman.hot.recall_session import RecallSession
-from memman.model.terms import stem, stems
+from memman.model.terms import query_terms, stem, stems
 from memman.recall.hit import Hit
 from memman.recall.labels import labelled
 from memman.recall.render import line, tokens
@@ -167,7 +167,7 @@ def _hits(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
     """Return what bears on any passage of `said`, the best first; a question that is answered is enough."""
     hits: dict[str, Hit] = {}
     recalls = RecallSession(data, store, waiting_of="user")
-    for passage in filter(telling, lookups(said)):
+    for passage in filter(telling, lookups(recalls.reader, said)):
         found = recalls.hits(passage, Filters(every=True, here=here, inside=True), _LOOKED_AT, close=_CLOSE)
         found = [hit for hit in found if hit.standing <= ON_RECORD]
         known = {hit.row.uid: hit for hit in found}
@@ -229,23 +229,74 @@ def _bears(hit: "Hit", asked: frozenset[str]) -> bool:
     return enough and bool(asked & stems(f"{row.text} {row.entities} {row.keywords}"))
 
 
-# Words and characters of a prompt that is looked up as it is; passages that are looked up of a longer one.
+# Words and characters of a prompt that is looked up as it is.
 SHORT, LONGEST = 40, 400
+# Words of a passage, at least and at most, and the characters at which a word is cut.
+_LEAST, _MOST = 12, 24
+_LONGEST_WORD = 80
+# Passages that are looked up, and different words that they are chosen by.
 _LOOKUPS = 2
-_ENDS = (". ", "? ", "! ", "\uff1f", "\u3002")
+_WORDS = 64
+_ENOUGH = 200
+_ENDS = ("? ", "! ", "\n", "\uff1f", "\u3002")
 
 
-def lookups(prompt: str) -> list[str]:
-    """Return what to look up: a short prompt itself, of a long one its last questions, or its beginning and its end."""
+def lookups(reader: "SqliteReader | None", prompt: str) -> list[str]:
+    """Return what to look up: a short prompt itself, or else its most telling question and passage."""
     if len(prompt) <= LONGEST and len(prompt.split()) <= SHORT:
         return [prompt]
-    split = prompt
+    split = passages(prompt)
+    if reader is None:
+        return [passage[:LONGEST] for passage in split[:_LOOKUPS]]
+    weighed = _weighed(reader, split)
+    asked = [passage for passage in weighed if question(passage)][:1]
+    return [*asked, *(passage for passage in weighed if passage not in asked)][:_LOOKUPS]
+
+
+def passages(text: str) -> list[str]:
+    """Split `text` at sentences and lines into pieces of some size; a question ends its passage.
+
+    A question in a script without spaces is one by itself.
+    """
     for end in _ENDS:
-        split = split.replace(end, end.strip() + "\n")
-    asked = [sentence[-LONGEST:] for sentence in split.split("\n") if question(sentence.rstrip())]
-    return asked[-_LOOKUPS:] or [prompt[:LONGEST], prompt[-LONGEST:]]
+        text = text.replace(end, end.strip() + ". ")
+    found: list[str] = []
+    words: list[str] = []
+    for sentence in text.split(". "):
+        if question(sentence) and not sentence.isascii() and len(sentence.split()) == 1:
+            # Without spaces a sentence is a word: beside a dozen others it would ask for nothing in particular.
+            found += [*filter(None, [" ".join(words)]), sentence]
+            words = []
+            continue
+        for word in sentence.split():
+            words += [word[at : at + _LONGEST_WORD] for at in range(0, len(word), _LONGEST_WORD)]
+        while len(words) >= _LEAST or (words and question(words[-1])):
+            found.append(" ".join(words[:_MOST]))
+            words = words[_MOST:]
+    return [*found, " ".join(words)]
 
 
 def question(passage: str) -> bool:
     """Whether a passage ends as a question."""
     return passage.endswith(("?", "\uff1f"))
+
+
+def _weighed(reader: "SqliteReader", split: list[str]) -> list[str]:
+    """Return the passages that hold a word of the store, the rarest first, by the first words that can be counted."""
+    last = len(split) - 1
+    order = sorted(range(len(split)), key=lambda n: (not question(split[n]), min(n, last - n)))
+    counts: dict[str, int] = {}
+    weights: dict[str, float] = {}
+    for passage in (split[n][:LONGEST] for n in order):
+        weight = 0.0
+        terms = query_terms(passage)
+        fresh = [term for term in dict.fromkeys(terms) if term not in counts and _tells(term)]
+        counts |= reader.frequencies(fresh[: _WORDS - len(counts)], _ENOUGH)
+        for held in filter(None, map(counts.get, terms)):
+            weight += 1 / held.bit_length()
+        weights[passage] = weight
+    return sorted(filter(weights.get, weights), key=lambda passage: -weights[passage])
+
+
+def _tells(term: str) -> bool:
+    return len(term) > 1 and not term.isdigit() and stem(term) not in GENERIC

@@ -13,7 +13,8 @@ from memman.belief import LOW_TRUST
 from memman.hot.capture import FIRST, LAST
 from memman.hot.events import HOSTS
 from memman.hot.frame import INJECTED, ends, harmless, stripped
-from memman.hot.remind import EVIDENCE, LONGEST, NEAR, bearing, lookups
+from memman.hot.recall_session import RecallSession
+from memman.hot.remind import EVIDENCE, LONGEST, NEAR, bearing, lookups, passages, question
 from memman.hot.session import Session
 from memman.queue.notes import Queue
 from memman.recall.render import tokens
@@ -101,10 +102,10 @@ def test_an_unrelated_prompt_is_answered_with_nothing(stored, prompt):
     assert context(stored, "user-prompt", "gemini", payload(prompt=prompt)) == ""
 
 
-def test_a_long_prompt_finds_what_it_asks(stored):
+def test_a_long_prompt_finds_what_its_words_are_about(stored):
     """A question amid a long text finds its memory."""
-    text = "Our office moved, and everyone is busy with boxes and cables. " * 5
-    prompt = f"{text}By the way, how do we hash passwords at login? {text}"
+    text = "Our office moved, and everyone is busy with boxes and cables. " * 3
+    prompt = f"{text}By the way, a customer asks how we hash passwords at login, so look that up. {text}"
     assert "argon2id" in context(stored, "user-prompt", "codex", payload(prompt=prompt))
 
 
@@ -677,11 +678,27 @@ def test_beside_a_much_better_hit_one_is_not_shown(stored):
         assert bearing([other], ASKED) == [other]
 
 
-def test_of_a_long_prompt_its_questions_are_looked_up():
-    """Or else its beginning and its end; a short prompt stays whole."""
+def test_passages_hold_every_word_of_a_prompt():
+    """Splitting loses nothing, keeps the order, and makes no passage of too many words, nor of a few but a question."""
+    prompt = "One. Two three! " + "Is this a line?\n" * 5 + "- a list\n- of things\n" + "and more words. " * 20
+    found = passages(prompt)
+    assert " ".join(found).replace(".", "").split() == prompt.replace(".", "").split()
+    assert all(question(passage) or 12 <= len(passage.split()) <= 24 for passage in found[:-1])
+    assert found[:2] == ["One Two three! Is this a line?", "Is this a line?"]
+    assert [len(passage.split()) for passage in passages("word " * 100)] == [24, 24, 24, 24, 4]
+    assert passages("") == [""]
+    assert [*map(question, passages("我们部署计费。怎么部署\uff1f好的"))] == [False, True, False]
+    assert max(map(len, passages("x" * 9000)[0].split())) == 80
+
+
+def test_the_gist_of_a_long_prompt_is_what_the_store_knows(stored):
+    """Of many passages those come that name what is rare in the store; a short prompt stays whole."""
+    reader = RecallSession(str(stored.data), "default").reader
     filler = "Nobody in the whole house could tell where the old blue umbrella had gone. " * 6
-    assert lookups("Where are passwords hashed?") == ["Where are passwords hashed?"]
-    assert lookups(filler + "Is billing to start? Then more. " + filler) == ["Is billing to start?"]
-    assert lookups(f"{filler}One?\nTwo? Three? {filler}") == ["Two?", "Three?"]
-    assert lookups(f"Start. {filler} End.") == [f"Start. {filler}"[:LONGEST], f"{filler} End."[-LONGEST:]]
-    assert [*map(len, lookups("x" * 9000 + "?"))] == [LONGEST]
+    asked = "Perhaps it went missing on the day when we hashed passwords with argon2id at login."
+    assert lookups(reader, filler + asked + " " + filler)[0].startswith("Perhaps")
+    assert lookups(reader, "Where are passwords hashed?") == ["Where are passwords hashed?"]
+    assert lookups(reader, "Zebras. " * 50) == []
+    assert lookups(reader, filler + "Is billing to start? Then more. " + asked + filler)[0] == "Is billing to start?"
+    assert all(len(passage) <= LONGEST for passage in lookups(None, "x" * 9000))
+    reader.close()
