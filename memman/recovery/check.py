@@ -74,10 +74,8 @@ def _misfit(db: apsw.Connection, steps: Steps, path: str) -> str:
         return f"it has the tables of schema {newest}, but says {version}"
     if schema_version(db, newest, path) < newest:
         return ""
-    if lost := sorted({name for name, _ in expected} - {name for name, _ in tables}):
-        return f"it lacks {', '.join(lost)}"
     other = sorted({name for name, _ in expected - tables})
-    return f"not as schema {version} has it: {', '.join(other)}" if other else ""
+    return f"it is not as schema {version} has it: {', '.join(other)}" if other else ""
 
 
 def _changed(db: apsw.Connection, steps: Steps) -> str:

@@ -26,9 +26,7 @@ PAGE = 500
 AHEAD_MS = 300_000
 Take = Callable[[Sequence[Record], Mapping[str, int]], int]
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-_MAY = """SELECT CASE
-    WHEN pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean THEN 'copy'
-    ELSE may END FROM memman.member WHERE store = %s AND role = session_user"""
+_MAY = "SELECT may FROM memman.member WHERE store = %s AND role = session_user"
 # What changes who sees what it is about.
 _SHOWING = ("shared", "rule")
 _LOST = """SELECT host, n, at, act, memory, kind, body, author, true FROM memman.record
@@ -86,8 +84,6 @@ def exchange(store: SqliteStore, server: Server, take: Take) -> int:
     if may != ours.may:
         with store.unit() as unit:
             unit.set_meta(CONNECTED, json.dumps(ours._replace(may=may)))
-    if may == "copy":
-        raise ServerRefused(f"the server {server} is a read-only copy: give the address of the primary")
     if may != "read":
         seen = push(store, server)
     came = _pull(store, server, ours, take, seen)
