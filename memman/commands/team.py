@@ -24,7 +24,7 @@ from memman.model.plural import counted
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import CONNECTED
 from memman.recovery.backup import take
-from memman.recovery.taking_in import taking
+from memman.recovery.taking_in import take_in
 from memman.store.postgres import exchange
 from memman.store.postgres import server as membership
 from memman.store.postgres.server import Server
@@ -104,7 +104,7 @@ def connect(place: Place, name: str, dsn: str | None, *, make: bool = False) -> 
 
 def _exchanged(store: SqliteStore, data: str, name: str, server: Server) -> int:
     """Exchange records with a server, nothing of which is to be compared; return how many came."""
-    return exchange.exchange(store, server, taking(store, data, name, compared=False))
+    return exchange.exchange(store, server, lambda found, _seen: take_in(store, data, name, found))
 
 
 def _refuse_synced(data: str, name: str) -> None:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import apsw
@@ -20,31 +20,13 @@ from memman.store import records
 from memman.store.records import Record
 from memman.store.sqlite import index, purge, record_log, rules, vectors, words
 from memman.store.sqlite.store import SqliteStore
-from memman.store.sqlite.unit import SqliteUnit
 from memman.upkeep.idle import UPGRADING
 from memman.upkeep.rules import publish
 
 # Called at points at which a test may end the process.
 Reach = Callable[[str, None], None]
-# Adds records, and is told by memory how far their host had come with ours; returns how many were new.
-Take = Callable[[Sequence[Record], Mapping[str, int]], int]
-
-
-def taking(
-    store: SqliteStore,
-    data: str,
-    name: str,
-    reach: Reach = lambda point, note: None,  # noqa: ARG005
-    *,
-    compared: bool = True,
-) -> Take:
-    """Return what adds records to a store; memories are `compared` with ours that their host had not seen."""
-
-    def take(found: Sequence[Record], seen: Mapping[str, int]) -> int:
-        beside = partial(to_compare, seen=seen if compared else {})
-        return len(take_in(store, data, name, found, beside, reach))
-
-    return take
+# Adds records, and is told by memory how far their host had come with ours; returns those that were new.
+Take = Callable[[Sequence[Record], Mapping[str, int]], list[Record]]
 
 
 def take_in(
@@ -52,11 +34,12 @@ def take_in(
     data: str,
     name: str,
     found: Sequence[Record],
-    beside: Callable[[SqliteUnit, list[Record]], None] = lambda unit, new: None,  # noqa: ARG005
+    seen: Mapping[str, int] = MappingProxyType({}),
     reach: Reach = lambda point, note: None,  # noqa: ARG005
 ) -> list[Record]:
-    """Add records, all of them or none, with what follows from them and is done `beside`; return the new ones.
+    """Add records, all of them or none, with what follows from them; return the new ones.
 
+    Memories in `seen` are to be compared with those of our records that their host had not seen: from that one on.
     The caller holds off drains, which make the vectors and edges of nearness.
     """
     gone = purged(store.db, found)
@@ -72,7 +55,7 @@ def take_in(
                 rules.purge(unit, [one["uid"] for one in made if index.state(unit.db, one["uid"])], now_ms())
                 vectors.wipe(unit.db, around, BUILTIN)
                 purge.forget_samples(unit.db)
-            beside(unit, new)
+            to_compare(unit, new, seen)
         store.reader.forget_partitions()
         if new:
             queue.set_meta(UPGRADING, "1")  # the judge has not read all of it yet

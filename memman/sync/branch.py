@@ -15,7 +15,7 @@ from memman.pipeline.plan import Tools
 from memman.queue.view import QueueView
 from memman.recovery.backup import fill
 from memman.recovery.repair import workplace
-from memman.recovery.taking_in import taking
+from memman.recovery.taking_in import take_in
 from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
@@ -111,7 +111,7 @@ async def merge(store: SqliteStore, data: str, name: str, tools: Tools, reach: C
         found = [*record_log.every(db)]
     new = [one for one in record_log.missing(store.db, found) if one.kind != "purged"]  # agreed to there
     compared = dict.fromkeys((one.memory for one in new), seen)
-    records = taking(store, data, parent, reach)(new, compared)
+    records = len(take_in(store, data, parent, new, compared, reach))
     replaced = await reconcile(store, tools, lambda: False)
     with closing(QueueView(data)) as queue:
         return Merged(name, parent, records, replaced, len(queue.of(name)))

@@ -10,7 +10,7 @@ from memman.config import synced
 from memman.pipeline.apart import COMPARED, apart, compare
 from memman.pipeline.plan import Tools
 from memman.pipeline.vectors import JudgedVectors
-from memman.recovery.taking_in import Reach, Take, taking
+from memman.recovery.taking_in import Reach, Take, take_in
 from memman.store.records import AHEAD_MS
 from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
@@ -59,7 +59,7 @@ async def turn_by_folder(
     patient: bool = False,
 ) -> Done:
     """Make a round of a store that is synced by a folder; one that is `patient` leaves what takes long to the next."""
-    shared, take = Exchange(store.db, data, name, reach), taking(store, data, name, reach)
+    shared, take = Exchange(store.db, data, name, reach), partial(take_in, store, data, name, reach=reach)
     compare = partial(reconcile, store, tools, stopping, AT_ONCE if patient else None)
     return await turn(store, shared, take, compare, stopping, patient=patient)
 
@@ -91,7 +91,7 @@ async def turn(
         found = shared.arrived()
         done.troubles += [one for one in found.troubles if one not in done.troubles]
         if found.records:
-            done.taken += take(found.records, found.seen)
+            done.taken += len(take(found.records, found.seen))
             shared.reach("sync:taken", None)
     done.retired = await compare()
     shared.reach("sync:reconciled", None)
@@ -165,7 +165,7 @@ async def turn_by_server(
     """Make a round of a store that is on a server; return how many records came. Raises as `exchange` does."""
     from memman.store.postgres.exchange import exchange, push
 
-    came = exchange(store, server, taking(store, data, name))
+    came = exchange(store, server, partial(take_in, store, data, name))
     before = record_log.newest(store.db)
     await reconcile(store, tools, stopping, AT_ONCE)
     if record_log.newest(store.db) > before or came:

@@ -35,11 +35,11 @@ class Member:
         """Exchange with the server; return how many records came."""
         return exchange(self.store, self.server, self._take)
 
-    def _take(self, records: Sequence[Record], seen: Mapping[str, int]) -> int:  # noqa: ARG002 - nothing is compared
+    def _take(self, records: Sequence[Record], seen: Mapping[str, int]) -> list[Record]:  # noqa: ARG002 - nothing is compared
         with self.store.unit() as unit:
             new = record_log.add(unit.db, records)
             unit.follow(new)
-        return len(new)
+        return new
 
     def tell(self, text: str, *, private: bool = False, at: int = 1) -> str:
         """Store a memory, of a note of its own; return its uid."""

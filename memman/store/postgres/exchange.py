@@ -24,7 +24,7 @@ from memman.store.sqlite.store import SqliteStore
 # Records a message, and the milliseconds by which a clock may be ahead of the server's.
 PAGE = 500
 AHEAD_MS = 300_000
-Take = Callable[[Sequence[Record], Mapping[str, int]], int]
+Take = Callable[[Sequence[Record], Mapping[str, int]], list[Record]]
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _MAY = "SELECT may FROM memman.member WHERE store = %s AND role = session_user"
 # What changes who sees what it is about.

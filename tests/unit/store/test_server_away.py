@@ -263,16 +263,15 @@ import os, signal, sys
 from memman.commands import team
 from memman.commands.place import Place
 from memman.store.postgres import exchange
-from memman.recovery import taking_in
 limit, exchange.PAGE = int(sys.argv[3]), 4
-take = taking_in.take_in
+take = team.take_in
 def dies(*args, **more):
     global limit
     limit -= 1
     if not limit:
         os.kill(os.getpid(), signal.SIGKILL)
     return take(*args, **more)
-taking_in.take_in = dies
+team.take_in = dies
 team.read_address = str
 team.connect(Place(sys.argv[1], "default", ""), "default", sys.argv[2])
 """
