@@ -48,9 +48,8 @@ def known(tools: Tools, plan: Plan) -> Iterable[Verdict]:
     for n, fact in enumerate(plan.facts):
         if fact.held:
             continue
-        if (
-            _agents(plan.note, fact) and not plan.note.hints.replaces
-        ):  # what is to stand in a memory's place is no echo of it
+        # What is to stand in a memory's place is no echo of it.
+        if _agents(plan.note, fact) and not plan.note.hints.replaces:
             saying = (c.uid for c in plan.candidates[n] if says([c.text], fact.text, SAME))
             uid = _stored(tools.reader, fact.text, around(tools, plan.note, fact)) or next(saying, "")
         else:

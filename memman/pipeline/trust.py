@@ -1,4 +1,4 @@
-"""Whose word a fact is, what that lets it do, and who confirms what only an agent has said."""
+"""Whose word a fact is, what that lets it do, and whether the user said what an agent's line says."""
 
 import asyncio
 import re
