@@ -13,7 +13,6 @@ from memman.commands import lint
 from memman.commands.person import confirm
 from memman.commands.place import Opened, Place, Records, opened, steadily, writing
 from memman.commands.printing import Progress, bar, named, short, text, unseen
-from memman.commands.review import join
 from memman.commands.verb import verb
 from memman.config.schedule import refuse_stopped
 from memman.hot.provenance import stamp
@@ -173,7 +172,7 @@ def gathered(place: Place, found: Records, words: str) -> dict[str, Any]:
             draft = Draft(memory_uid(note.uid, 0), note.uid, fact, came.source, came.origin, now, scope=scope)
             memory = unit.add(draft, now)
             index(unit, local, store.cell, [memory])
-            join(store, unit, memory)
+            unit.unlinked(memory, memory)
             done = [row for row in rows if unit.supersede(row, memory, now, now, _GATHERED)]
     return {"id": note.uid, "merged": len(done)}
 

@@ -1,6 +1,5 @@
 """`memman review`: the one place for what waits for a person, who approves, rejects, or says what holds."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,6 @@ from memman.commands.printing import ago, holds, labelled, lines, short, table
 from memman.commands.printing import text as say
 from memman.commands.verb import Group, ids_argument, scope_option, store_option
 from memman.config.schedule import refuse_stopped
-from memman.model.errors import ProviderMisconfigured
 from memman.model.records import EVERYWHERE
 from memman.model.vocabulary import WISHES
 from memman.store.sqlite import beliefs, words
@@ -187,10 +185,6 @@ class _Desk:
         kind, memory, other = one
         if kind == HELD:
             self.unit.approve(memory, self.now)
-            try:
-                join(self.store, self.unit, memory)
-            except ProviderMisconfigured:  # it is found without edges, which drains make
-                self.unit.unlinked(memory, memory)
             self._bear_out(memory)
             return "approved"
         if kind == UNWANTED:
@@ -287,23 +281,3 @@ def _waiting(store: Opened, rows: Sequence[int]) -> dict[int, Waiting]:
     waits = {row: (kind, row, other) for kind, row, other in reversed(found(store)) if row in rows}
     behind = {row: (MAYBE, row, other) for row, other in store.behind().items() if row in rows}
     return {row: (UNCONFIRMED, row, 0) for row in rows if row in unconfirmed & current} | behind | waits
-
-
-def join(store: "SqliteStore", unit: "SqliteUnit", memory: int) -> None:
-    """Link a memory to those before it, as a drain does."""
-    from memman.judge.judge import Judge
-    from memman.pipeline.link import Subject, connected
-    from memman.pipeline.vectors import fingerprint
-    from memman.store.sqlite.relinking import PastReader
-
-    row, judge = store.reader.rows([memory])[memory], Judge()
-    subject = Subject(
-        origin=row.origin,
-        at=row.valid_from,
-        ends=(memory,),
-        texts=(row.text,),
-        entities=(tuple(json.loads(row.entities)),),
-        judge=fingerprint(judge),
-        about=judge.about([row.text]),
-    )
-    unit.link(connected(PastReader(store.reader, memory, row.recorded_at), subject))

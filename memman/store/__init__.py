@@ -29,7 +29,7 @@ class Value:
 
 
 # The schema of a store; whatever adds a column raises it.
-SCHEMA = 10
+SCHEMA = 11
 
 
 class MemoryRow(Row):

@@ -1,7 +1,7 @@
 """Working out edges and the text index of an open store again, as the rules of today would have it."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -11,7 +11,8 @@ from memman.embed.base import Vectors
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import HIDDEN
 from memman.pipeline.link import LINKERS, Subject, connected
-from memman.store.sqlite import relinking, vectors, words
+from memman.sqlite import LISTED, id_list
+from memman.store.sqlite import vectors, words
 from memman.store.sqlite.relinking import PastReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
@@ -37,7 +38,7 @@ class _Memory:
 def relink_unlinked(store: SqliteStore, judge: Fingerprint, most: int) -> bool:
     """Link the memories whose edges nobody has made here, by a `judge`; return whether more than `most` are left."""
     done = 0
-    for batch in _batches(store, relinking.unlinked(store.db)):
+    for batch in _batches(store):
         if done >= most:
             return True
         with store.unit() as unit:
@@ -54,7 +55,7 @@ def relink(store: SqliteStore, judge: Fingerprint, progress: Callable[[int, int]
     done, total = 0, store.reader.last()
     with store.unit() as unit:
         unit.unlinked(1, total)
-    for batch in _batches(store, [(1, total)]):
+    for batch in _batches(store):
         with store.unit() as unit:
             _relink(store, unit, batch, judge)
             words.index(unit.db, [memory.id for memory in batch])
@@ -68,23 +69,22 @@ def _relink(store: SqliteStore, unit: SqliteUnit, batch: Sequence[_Memory], judg
     for note in _notes(batch):
         _relink_note(store, unit, note, judge)
     ids = [memory.id for memory in batch]
-    read = len(_found(store, ids, judge)) == len(ids)
-    relinking.mark(store.db, ids[0], ids[-1], linked=read)
+    if len(_found(store, ids, judge)) == len(ids):
+        store.db.execute(f"DELETE FROM unlinked WHERE memory {LISTED}", (id_list(ids),))
 
 
-def _batches(store: SqliteStore, runs: Iterable[tuple[int, int]]) -> Iterator[list[_Memory]]:
-    """Yield the memories of some runs of rows, each of which begins with a note, cut between two notes."""
-    for first, last in runs:
-        done = first - 1
-        while batch := _batch(store, done, last):
-            yield batch
-            done = batch[-1].id
+def _batches(store: SqliteStore) -> Iterator[list[_Memory]]:
+    """Yield the memories without edges, cut between two notes."""
+    after = 0
+    while batch := _batch(store, after):
+        yield batch
+        after = batch[-1].id
 
 
-def _batch(store: SqliteStore, after: int, last: int) -> list[_Memory]:
+def _batch(store: SqliteStore, after: int) -> list[_Memory]:
     columns = "id, text, note, origin, valid_from, recorded_at, status, entities"
-    sql = f"SELECT {columns} FROM memory WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"
-    batch = [_Memory(*row) for row in store.db.execute(sql, (after, last, BATCH))]
+    sql = f"SELECT {columns} FROM unlinked JOIN memory ON id = memory WHERE id > ? ORDER BY id LIMIT ?"
+    batch = [_Memory(*row) for row in store.db.execute(sql, (after, BATCH))]
     whole = [memory for memory in batch if memory.note != batch[-1].note]
     return whole if len(batch) == BATCH and whole else batch
 

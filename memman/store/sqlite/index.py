@@ -21,11 +21,11 @@ from memman.store.sqlite import record_log
 from memman.store.sqlite.schema import UNIT_WEIGHT
 
 # Where memories are named, by the columns that do; last of all where they are.
+_TABLES = "code freshness file evidence shown vector scoped authorship mark claim outdated unlinked".split()
 _NAMED = (
-    *(("link", "src"), ("link", "dst"), ("code", "memory"), ("freshness", "memory")),
-    *(("file", "memory"), ("evidence", "memory"), ("shown", "memory"), ("vector", "memory"), ("scoped", "memory")),
-    *(("authorship", "memory"), ("mark", "memory"), ("claim", "memory"), ("outdated", "memory"), ("fts", "rowid")),
-    ("memory", "id"),
+    *(("link", "src"), ("link", "dst")),
+    *((table, "memory") for table in _TABLES),
+    *(("fts", "rowid"), ("memory", "id")),
 )
 # Characters kept of the end of what the user typed in the turn that a memory is from.
 MOST_TYPED = 600

@@ -1,18 +1,12 @@
-"""Working out again what memories link to: a store as it was before each, and which rows have no edges yet."""
+"""A store as it was before each of its memories, to work out again what that links to."""
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
-
-import apsw
 
 from memman.model.vocabulary import HIDDEN
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.vectors import Partition
-
-# Store setting: the rows that came without edges, as runs.
-_KEY = "unlinked"
 
 
 class _Earlier(Filters):
@@ -55,20 +49,3 @@ class PastReader(SqliteReader):
     def partition(self, embedder: int) -> Partition:
         """Return the partition of `embedder`'s vectors, that of today."""
         return self.today.partition(embedder)
-
-
-def unlinked(db: apsw.Connection) -> list[tuple[int, int]]:
-    """Return the runs of rows, as (first, last), whose edges drains have yet to make."""
-    said = db.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).get
-    return [(first, last) for first, last in json.loads(said or "[]")]
-
-
-def mark(db: apsw.Connection, first: int, last: int, *, linked: bool) -> None:
-    """Note of a run of rows that drains have yet to make its edges, or that they have."""
-    before = unlinked(db)
-    parts = [part for low, high in before for part in ((low, min(high, first - 1)), (max(low, last + 1), high))]
-    left = sorted(
-        [(low, high) for low, high in parts if low <= high] + [(first, last)] * (not linked and first <= last)
-    )
-    if left != before:
-        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, json.dumps(left)))

@@ -31,7 +31,7 @@ from memman.secrets.leaks import through
 from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
 from memman.store.records import HOLDS, KIND_OF, Parts, body, named
-from memman.store.sqlite import beliefs, index, record_log, relinking, scopes, vectors, words
+from memman.store.sqlite import beliefs, index, record_log, scopes, vectors, words
 from memman.store.sqlite.index import DECIDED_KINDS, MANUAL
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 
@@ -306,11 +306,12 @@ class SqliteUnit:
         return True
 
     def approve(self, memory: int, at: int) -> bool:
-        """Let `memory` be found like any other; False when not held back. The caller makes its edges."""
+        """Let `memory` be found like any other, and drains make its edges; False when not held back."""
         before = self._state(memory)
         if before["status"] != "review":
             return False
         self._settle(at, memory, "approve", self._status(memory) | {"status": "current"}, {records.HELD: None})
+        self.unlinked(memory, memory)
         self.settle([memory])
         return True
 
@@ -385,7 +386,8 @@ class SqliteUnit:
 
     def unlinked(self, first: int, last: int) -> None:
         """Have drains make the edges of a run of rows."""
-        relinking.mark(self.db, first, last, linked=False)
+        sql = "INSERT OR IGNORE INTO unlinked SELECT id FROM memory WHERE id BETWEEN ? AND ?"
+        self.db.execute(sql, (first, last))
 
     def link_by_hand(self, edge: Edge, at: int) -> None:
         """Store a person's edge over whatever edge of its kind there is; its detail must begin with MANUAL."""

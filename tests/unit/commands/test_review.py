@@ -45,12 +45,13 @@ def test_status_and_doctor_count_what_waits(held):
 
 
 def test_approved_it_is_recalled_with_its_source(held):
-    """An approved memory is found and linked, shown as verified, still kept from hooks; the log tells of it."""
+    """It is found, shown as verified, kept from hooks, told in the log, and linked by the next drain."""
     uid = waiting(held)[0]["uid"]
     assert "approved" in held.memman("review", "approve", uid[:8]).stdout
     assert held.memman("recall", QUERY).stdout.count("web (verified)") == 1
     assert held.store("SELECT source FROM memory WHERE uid = ?", uid) == ["web"]
     assert held.store("SELECT verb FROM log WHERE memory = ?", uid) == ["hold", "approve"]
+    held.drain()
     assert held.store("SELECT count(*) > 0 FROM link") == [1]
     assert SAID not in held.memman("prime").stdout
     assert "not waiting" in held.memman("review", "approve", uid[:8]).stdout

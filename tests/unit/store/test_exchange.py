@@ -78,7 +78,7 @@ def test_whatever_was_done_apart_all_know_the_same_of_what_they_see(database, tm
             for one in everybody:
                 one.meet()
         known = visible(*everybody)
-        assert len(known[0]) > 3
+        assert len(known[0]) > 1
         for other in known[1:]:
             assert other == known[0]
         assert people["alice"].states() == second.states()

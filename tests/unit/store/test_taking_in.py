@@ -21,7 +21,7 @@ SHOWN = (
     "SELECT note, outcome FROM receipt ORDER BY note",
     "SELECT hex(digest), at FROM rejected ORDER BY 1",
     "SELECT m.uid, f.path, f.blob FROM file f JOIN memory m ON m.id = f.memory ORDER BY 1, 2",
-    "SELECT key, value FROM meta WHERE key <> 'unlinked' ORDER BY key",
+    "SELECT key, value FROM meta ORDER BY key",
 )
 
 
