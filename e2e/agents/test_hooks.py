@@ -68,7 +68,7 @@ ENDED = "Until Friday, pushing a release to GitHub needs a word from Vera."
 GONE = {
     "undo": "A GitHub release is announced by a mail to Otto.",
     "purge": "A GitHub release is signed with the key of Petra.",
-    "forget": "A GitHub release waits for the nod of Quentin.",
+    "insights archive": "A GitHub release waits for the nod of Quentin.",
 }
 STANDING = {"": "Call me Robin.", "shop": "Answer in short sentences.", "blog": "Posts are written in plain English."}
 # Before a command that makes a file of this name.

@@ -32,8 +32,9 @@ _DAY_MS = 86_400_000
 _BECAME = {"current": "restored", "superseded": "superseded again", "review": "held back again"}
 
 
-def _restored(records: Records) -> None:
-    table([line(_BECAME[one["status"]] if one["changed"] else "not forgotten", one) for one in records])
+def told(records: Records, otherwise: str = "not forgotten") -> None:
+    """Print what became of memories that were to be restored, `otherwise` of those that stay as they were."""
+    table([line(_BECAME[one["status"]] if one["changed"] else otherwise, one) for one in records])
     for one in records:
         if one["changed"] and one["status"] == "superseded":
             text(f"to restore it: memman insights reinstate {short(one['id'])}")
@@ -56,7 +57,7 @@ def forget(place: Place, ids: Sequence[str], *, undo: bool = False) -> Told:
     ID is a memory, a note (all memories from it), or a note still in the queue. `memman purge` deletes permanently.
     """
     place = dataclasses.replace(place, agent=asking())
-    return Told(restore(place, ids), _restored) if undo else Told(forgotten(place, ids), _forgotten)
+    return Told(restore(place, ids), told) if undo else Told(forgotten(place, ids), _forgotten)
 
 
 @steadily

@@ -39,6 +39,9 @@ Direction = Literal["to", "from"]
 _FIELDS = ("uid", "text", "category", "source", "unconfirmed", "scope", "status", "ends_at", "file_changed_at")
 
 
+# What an edge of each kind answers is a chain of them, or one step: what happened around a memory, all that names the
+# same things, why it is so, and what is alike.
+DEPTHS = {"temporal": 2, "entity": 2, "causal": 5, "semantic": 1, NEWER: 1, None: 1}
 # What a memory is to the one that an edge leads to it from.
 _CAUSAL: dict[Direction, str] = {"from": "because", "to": "led to"}
 
@@ -69,6 +72,8 @@ def _print_related(found: dict[str, Any]) -> None:
     table(rows, heads=("steps", "", "kind", "says", "weight", "id", "source", "text"))
     if not rows:
         text("nothing is related")
+    if found["elsewhere"]:
+        text(f"{found['elsewhere']} more in other repositories: --all-scopes shows them")
 
 
 @graph.verb(opened=True, shows=_print_related, counts=lambda found: len(found["related"]))
@@ -79,14 +84,18 @@ def _print_related(found: dict[str, Any]) -> None:
     type=click.Choice(EDGE_KINDS),
     help="Follow only edges of this kind; " + "; ".join(f"{kind}: {said}" for kind, said in _ANSWERS.items()) + ".",
 )
-@click.option("--depth", type=click.IntRange(1, 5), default=1, show_default=True, help="Maximum distance in edges.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 5),
+    help="Maximum distance in edges  [default: 1; with --edge temporal or entity 2, causal 5]",
+)
 @click.option("--all-scopes", "everywhere", is_flag=True, help="Show what belongs to other repositories too, labelled.")
 def related(
     store: Opened,
     part: str,
     *,
     kind: str | None = None,
-    depth: int = 1,
+    depth: int | None = None,
     limit: int = 50,
     everywhere: bool = False,
 ) -> dict[str, Any]:
@@ -94,14 +103,14 @@ def related(
 
     A cause is marked "because", an effect "led to".
     """
-    start = store.row_of(part)
-    reached = _reached(store, start, kind, depth, limit, "all" if everywhere else "here")
-    return {"memory": store.memories([start])[0], "related": reached}
+    start, walk = store.row_of(part), _Walk(store, kind, "all" if everywhere else "here")
+    reached = walk.reached(start, DEPTHS[kind] if depth is None else depth, limit)
+    return {"memory": store.memories([start])[0], "related": reached, "elsewhere": walk.elsewhere}
 
 
 def beside(store: Opened, row: int, limit: int) -> Records:
     """Return what is related to a memory here by one edge of any kind, the nearest and strongest first."""
-    return _reached(store, row, None, 1, limit, "here")
+    return _Walk(store, None, "here").reached(row, DEPTHS[None], limit)
 
 
 def _print_link(made: dict[str, Any]) -> None:
@@ -138,29 +147,56 @@ def link(place: Place, a: str, b: str, *, kind: str, weight: float, note: str) -
     return {"src": uids[0], "dst": uids[1], "kind": kind, "weight": weight, "detail": detail}
 
 
-def _reached(store: Opened, start: int, kind: str | None, depth: int, limit: int, scope: str) -> Records:
-    """Follow edges breadth first; each memory is named once, by the most telling edge of the round that found it."""
-    filters = Filters(history=True, scopes=store.scopes_meant(scope))
-    seen, rim = {start}, [start]
-    found: Records = []
+class _Walk:
+    """Walking along the edges of a kind, or of all, through memories that hold in some scope."""
 
-    def telling(edge: EdgeRow) -> tuple[bool, bool, float, int]:
-        """Order the heaviest first, those of time last, and of causes and effects alone causes first."""
-        return edge.kind == "temporal", kind == "causal" and edge.src == edge.near, -edge.weight, edge.far
+    def __init__(self, store: Opened, kind: str | None, scope: str) -> None:
+        self.store, self.kind, self.scopes = store, kind, store.scopes_meant(scope)
+        self.names: set[str] = set()
+        self.led: dict[int, bool] = {}
+        self.elsewhere = 0
 
-    for distance in range(1, depth + 1):
+    def reached(self, start: int, depth: int, limit: int) -> list[dict[str, Any]]:
+        """Walk breadth first; each memory is named once, by the most telling edge of the round that found it."""
+        seen, rim = {start}, [start]
+        found: list[dict[str, Any]] = []
+        for distance in range(1, depth + 1):
+            steps = self._steps(rim, seen)
+            memories = {memory["id"]: memory for memory in self.store.memories(self._admitted(list(steps)))}
+            rim = list(memories)[: limit - len(found)]
+            seen.update(steps)
+            found += [_found(memories[row], steps[row]) | {"depth": distance} for row in rim]
+            if not rim:
+                break
+            # Further on, names lead only to what names the same as the memory that was asked about; and of a cause
+            # only its causes are of interest, of an effect its effects.
+            self.names = self.names or {steps[row].detail.casefold() for row in rim}
+            self.led = {row: steps[row].src == steps[row].near for row in rim}
+        return found
+
+    def _admitted(self, rows: list[int]) -> list[int]:
+        shown = self.store.reader.filtered(rows, Filters(history=True))
+        here = self.store.reader.filtered(rows, Filters(history=True, scopes=self.scopes))
+        self.elsewhere += len(shown) - len(here)
+        return [row for row in rows if row in here]
+
+    def _steps(self, rim: list[int], seen: set[int]) -> dict[int, EdgeRow]:
+        """Return the most telling edge to each memory not seen yet: the heaviest, time last, causes first."""
+        edges = [edge for edge in self.store.reader.edges(rim) if edge.far not in seen and self._follows(edge)]
         steps: dict[int, EdgeRow] = {}
-        for edge in sorted(store.reader.edges(rim), key=telling):
-            if edge.far not in seen and kind in {None, edge.kind}:
-                steps.setdefault(edge.far, edge)
-        seen.update(steps)
-        shown = store.reader.filtered(steps, filters)
-        memories = store.memories([row for row in steps if row in shown][: limit - len(found)])
-        rim = [memory["id"] for memory in memories]
-        found += [_found(memory, steps[memory["id"]]) | {"depth": distance} for memory in memories]
-        if not rim:
-            break
-    return found
+        for edge in sorted(edges, key=self._telling):
+            steps.setdefault(edge.far, edge)
+        return steps
+
+    def _follows(self, edge: EdgeRow) -> bool:
+        if self.kind == "entity" and self.names:
+            return edge.kind == self.kind and edge.detail.casefold() in self.names
+        if self.kind == "causal" and edge.near in self.led:
+            return edge.kind == self.kind and self.led[edge.near] == (edge.src == edge.near)
+        return self.kind in {None, edge.kind}
+
+    def _telling(self, edge: EdgeRow) -> tuple[bool, bool, float, int]:
+        return edge.kind == "temporal", self.kind == "causal" and edge.src == edge.near, -edge.weight, edge.far
 
 
 def _found(memory: dict[str, Any], step: EdgeRow) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`memman insights`: protect, verify, expire, report and reinstate memories; and look at them."""
+"""`memman insights`: protect, verify, expire, report, archive and reinstate memories; and look at them."""
 
 import os
 from collections.abc import Sequence
@@ -9,15 +9,18 @@ import click
 from memman.belief import FEEDBACK
 from memman.clock import now_ms
 from memman.commands import list as lists
+from memman.commands.forget import restore as restored
+from memman.commands.forget import told
 from memman.commands.list import listing
 from memman.commands.person import confirm
-from memman.commands.place import Opened, Place, Records, asked_about, changed
-from memman.commands.printing import did, named, short, text, when
+from memman.commands.place import Opened, Place, Records, asked_about, changed, opened
+from memman.commands.printing import did, labelled, named, short, text, when
 from memman.commands.show import show
 from memman.commands.verb import Group, ids_argument, store_option
 from memman.config.repository import repository
 from memman.hot.grammar import end
 from memman.model.errors import UsageError
+from memman.model.plural import counted
 from memman.model.worth import BOUND
 from memman.store.sqlite import quality
 from memman.store.sqlite.catalogue import Catalogue
@@ -30,11 +33,17 @@ if TYPE_CHECKING:
 @click.group(cls=Group)
 @store_option
 def insights() -> None:
-    """Protect, verify, expire, report and reinstate memories."""
+    """Protect, verify, expire, report, archive and reinstate memories."""
 
 
 insights.add_command(listing)
 insights.add_command(show)
+
+
+@insights.verb("stale", opened=True, shows=lists.print_stale, counts=len, none=lists.NO_STALE)
+def stale(store: Opened, *, limit: int = 20) -> Records:
+    """List memories that may be out of date, as `list --stale` does."""
+    return lists.stale(store, limit=limit)
 
 
 @insights.verb("candidates", opened=True, shows=lists.print_least, counts=len, none=lists.NO_LEAST)
@@ -119,6 +128,48 @@ def feedback(place: Place, id_: str, kind: str) -> Records:
         place, [id_], "insights feedback", lambda _, unit, memory, now: unit.report(memory, kind, by, now)
     )
     return [one | {"reported": kind} for one in records]
+
+
+def _archived(records: Records) -> None:
+    did("archived", "not in recall already")(records)
+    if not records:
+        text("no memory is worth so little")
+
+
+@insights.verb(shows=_archived)
+@click.argument("ids", nargs=-1, metavar="[ID...]")
+@click.option("--least", is_flag=True, help="Archive what `list --least` shows, instead of IDs.")
+@click.option(
+    "--below", type=click.FloatRange(0, 2), default=BOUND, show_default=True, help="With --least: up to this worth."
+)
+def archive(place: Place, ids: Sequence[str] = (), *, least: bool = False, below: float = BOUND) -> Records:
+    """Remove memories from recall; `insights restore` brings them back."""
+    if bool(ids) == least:
+        raise UsageError("give either IDs or --least")
+    why = "by hand"
+    if least:
+        with opened(place) as store:
+            found = lists.least(store, below=below, limit=None)
+        if found:
+            lines = (f"{short(one['uid'])}  {labelled(one)}  {'; '.join(one['why'])}  {one['text']}" for one in found)
+            confirm(f"Archive {counted(len(found), 'memory')}?", listed=lines)
+        # What was used, said again or protected meanwhile is kept.
+        with opened(place) as store:
+            still = {one["uid"] for one in lists.least(store, below=below, limit=None)}
+        ids, why = (
+            [one["uid"] for one in found if one["uid"] in still],
+            f"insights archive --least: worth less than {below:g}",
+        )
+    return changed(
+        place, ids, "insights archive", lambda _, unit, memory, now: unit.forget(memory, now, "archive", why)
+    )
+
+
+@insights.verb(shows=lambda records: told(records, "not archived"))
+@ids_argument
+def restore(place: Place, ids: Sequence[str]) -> Records:
+    """Bring back memories that were archived or forgotten."""
+    return restored(place, ids)
 
 
 def _reinstated(records: Records) -> None:

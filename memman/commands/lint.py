@@ -36,8 +36,12 @@ _WIDE = 120
 # Memories that the judge reads, so that a look at any store takes seconds; and of each the most alike ones that it
 # is compared with.
 SAMPLE, NEIGHBOURS = 500, 2
+# Below this worth a memory is junk, but for a decision: what was tried and given up is worth little to the judge.
+JUNK, _DECISION = 0.02, "decision"
 # What is told of a memory.
 _TOLD = ("uid", "text", "ends_at", "file_changed_at")
+# Texts that the judge reads at once.
+_BATCH = 64
 # Lines of each kind that are told unless more are asked for.
 _SHOWN = 5
 
@@ -132,6 +136,22 @@ class _Look:
         self.progress(count, len(self.sample) + len(self.alike))
 
 
+def _junk(look: _Look) -> Iterator[_Found]:
+    reader = look.store.reader
+    # The judge finds worth what lasts: what has an end is of use until then, and stale afterwards.
+    texts = reader.texts(sorted(set(look.sample) - reader.ends(look.sample).keys()))
+    decided = reader.filtered(texts, Filters(category=_DECISION))
+    judge, rows = look.judge, [row for row, text in texts.items() if "\n" not in text and row not in decided]
+    for at in range(0, len(rows), _BATCH):
+        batch = rows[at : at + _BATCH]
+        look.done(at)
+        judge.read([texts[row] for row in batch])  # remembered, and cheaper together
+        for row in batch:
+            ((worth, kind),) = judge.lines([texts[row]])
+            if worth < JUNK and kind != _DECISION:
+                yield row, 0, f"nothing worth keeping: rated {worth:.2f} of 1"
+
+
 def _duplicates(look: _Look) -> Iterator[_Found]:
     # One line for each memory that is said again, however often.
     said = {new: old for (old, new), found in look.pairs.items() if found == "same"}
@@ -183,9 +203,10 @@ _REPLACE = 'memman replace ID "…"'
 _FINDINGS = {
     "contradictory": _Finding(f"{_REPLACE} or memman forget ID", _contradictions),
     "duplicate": _Finding("memman consolidate ID or memman forget ID", _duplicates),
-    "stale": _Finding("memman insights verify ID or memman forget ID", _stale),
+    "stale": _Finding("memman insights verify ID or memman insights archive ID", _stale),
     "vague": _Finding(_REPLACE, _vague),
     "over-long": _Finding(_REPLACE, _over_long),
+    "junk": _Finding("memman insights archive ID", _junk),
     "no edges": _Finding("memman graph rebuild", _unlinked),
 }
 

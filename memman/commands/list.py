@@ -30,9 +30,10 @@ from memman.model.vocabulary import CATEGORIES, HIDDEN
 from memman.model.worth import BOUND, DAY_MS, reasons, worth
 from memman.store.filters import Filters
 from memman.store.sqlite import quality
+from memman.store.sqlite.catalogue import ARCHIVED
 
 T = TypeVar("T")
-STATUSES = ("current", "superseded", "forgotten", "all")
+STATUSES = ("current", "superseded", "forgotten", ARCHIVED, "all")
 _LINKS = {"because_of": "because of", "led_to": "led to"}
 _LONGEST = 200
 _FIELDS = (

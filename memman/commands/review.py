@@ -14,8 +14,12 @@ from memman.commands.printing import ago, holds, labelled, lines, short, table
 from memman.commands.printing import text as say
 from memman.commands.verb import Group, ids_argument, scope_option, store_option
 from memman.config.schedule import refuse_stopped
+from memman.config.scope import PATH, PERSONAL, REPOSITORY
+from memman.hot.provenance import stamp
+from memman.model.errors import UsageError
 from memman.model.records import EVERYWHERE
 from memman.model.vocabulary import WISHES
+from memman.queue.append import append
 from memman.store.sqlite import beliefs, words
 
 if TYPE_CHECKING:
@@ -32,8 +36,8 @@ MOST = 500
 Waiting = tuple[str, int, int]
 NOTHING = "not waiting"
 # What may be answered to each that is walked through, and what an empty line means.
-_ANSWERS = {"a": "approve", "r": "reject", "s": "skip", "q": "quit"}
-_OF_TWO = {"y": "yes", "n": "no", "b": "both hold", "s": "skip", "q": "quit"}
+_ANSWERS = {"a": "approve", "e": "edit", "r": "reject", "s": "skip", "q": "quit"}
+_OF_TWO = {"y": "yes", "n": "no", "b": "both hold", "e": "edit", "s": "skip", "q": "quit"}
 _REPLACES, _STAYS = "Does the newer replace the older?", "Does the older stay as it is?"
 
 
@@ -89,7 +93,7 @@ def _print_waiting(records: Records) -> None:
     for record in records:
         lines(_block(record))
     say("")
-    say("to decide: `memman review all`, or `memman review approve ID`, `reject ID`")
+    say("to decide: `memman review all`, or `memman review approve ID`, `reject ID`, `edit ID`")
 
 
 def _block(record: dict[str, Any]) -> Iterator[str]:
@@ -164,7 +168,10 @@ def each(place: Place) -> None:
         answer = choose(f"{number} of {len(records)}: {question}".rstrip(), answers, _block(record))
         if answer == "quit":
             return
-        if answer != "skip":
+        if answer == "edit":
+            said = choose("What holds instead:", None)
+            say(f"queued as {short(edit(place, record['uid'], said), note=True)}" if said else "left as it is")
+        elif answer != "skip":
             _decisions(_DECIDES[answer](place, [record["uid"]]))
     if not records:
         say("nothing waits for review")
@@ -272,6 +279,52 @@ def _decided(
         stored = store.reader.rows(rows)
         records = acted(place, store.reader, {row: done[row] != NOTHING for row in rows})
         return [one | {"source": stored[row].source, "done": done[row]} for row, one in zip(rows, records, strict=True)]
+
+
+def _editable(place: Place, part: str, text: str) -> Waiting:
+    """Return what waits, for a text to be put in its place. Raises UsageError where it does not, or nothing is said."""
+    refuse_stopped(place.data, "review edit")
+    with opened(place) as store:
+        rows = store.rows_of([part])
+        waits = _waiting(store, rows)
+    if len(rows) != 1 or rows[0] not in waits:
+        raise UsageError(f"{part} does not wait for review: `memman replace {part}` changes a memory")
+    if not text.strip():
+        raise UsageError("give the text that holds instead with --text")
+    return waits[rows[0]]
+
+
+def _asks_edit(place: Place, id_: str, text: str) -> None:
+    _editable(place, id_, text)
+    _ask(place, (id_,), "Replace it by your text?")
+
+
+@review.verb(asks=_asks_edit, shows=say)
+@click.argument("id_", metavar="ID")
+@click.option("--text", required=True, metavar="TEXT", help="The text that holds instead.")
+@steadily
+def edit(place: Place, id_: str, text: str) -> str:
+    """Replace what waits by your own words; the id of the new note is printed."""
+    kind, memory, other = _editable(place, id_, text)
+    with opened(place) as store:
+        stands = store.memories([memory])[0]["status"] == "current"
+        against = kind == CONTRADICTED and stands
+        record = store.memories([other if kind == CONTRADICTED and not stands else memory])[0]
+        repository, folder = store.reader.scope_of([record["id"]]).get(record["id"], ("", ""))
+    note = stamp(place.data, "", None) | {
+        "store": place.name,
+        "repository": repository,
+        "text": text.strip(),
+        "category": record["category"],
+        "importance": record["importance"],
+        "entities": "",
+        "scope": (PATH + folder if folder else REPOSITORY) if repository else PERSONAL,
+        "replaces": "" if kind == HELD else record["uid"],
+    }
+    uid, _ = append(place.data, note)
+    if kind == HELD or against:
+        reject(place, [record["uid"]])
+    return uid
 
 
 def _waiting(store: Opened, rows: Sequence[int]) -> dict[int, Waiting]:

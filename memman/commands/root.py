@@ -31,7 +31,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "purge": ("purge", "Delete memories permanently: this cannot be undone"),
     "status": ("status", "Show the state of memory on one page"),
-    "insights": ("insights", "Protect, verify, expire, report and reinstate memories"),
+    "insights": ("insights", "Protect, verify, expire, report, archive and reinstate memories"),
     "review": (
         "review",
         "Decide about memories that wait for a person: held back, contradicted, or unconfirmed",

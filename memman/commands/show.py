@@ -40,7 +40,7 @@ _SAID = ("text", "category", "importance", "entities", "valid_from")
 
 @verb("show", opened=True, shows=Told)
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--query", metavar="TEXT", help="Explain the result of `recall TEXT`, instead of IDs.")
+@click.option("--query", metavar="TEXT", help="Explain the result of `recall TEXT`, and the place of each ID in it.")
 @recall_options
 def show(store: Opened, ids: Sequence[str], query: str | None = None, **given: Any) -> Told:
     """Show everything about memories or queued notes: source, history, and what is related.
@@ -48,15 +48,16 @@ def show(store: Opened, ids: Sequence[str], query: str | None = None, **given: A
     In the history `>` marks the memory itself, and earlier versions come first. What you typed, and the text of a
     note that the queue still has, is shown to people only.
 
-    --query explains the place of each hit of that recall. The other options are those of `recall`.
+    --query explains the place of each hit of that recall, and of each ID its place or which options would show it.
+    The other options are those of `recall`.
     """
-    if query is not None and not ids:
+    if query is not None:
         from memman.commands.explain import explain
 
-        return explain(store, query, given)
+        return explain(store, query, ids, given)
     if options := [name for name, value in given.items() if value not in {None, False}]:
         raise UsageError(f"--{options[0].replace('_', '-')} goes with --query")
-    if query is not None or not ids:
+    if not ids:
         raise UsageError("give an ID, or a question with --query")
     return Told(aged(store, known(store, ids)), _print)
 

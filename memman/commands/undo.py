@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -43,7 +44,8 @@ LIST = "list"
 @click.argument("id_", required=False, metavar="[ID | list]")
 @click.option("--session", metavar="S", help="Undo everything that a session wrote, forgot and reported.")
 @click.option("--since", metavar="TIME", help="Undo everything since: 2026-11-01T10:00, 7d, 2h, yesterday.")
-def undo(place: Place, **meant: str | None) -> Told:
+@click.option("--dry-run", is_flag=True, help="Only show what would be undone.")
+def undo(place: Place, *, dry_run: bool = False, **meant: str | None) -> Told:
     """Undo a note, a session, or everything since a time; an undo can itself be undone.
 
     ID is a note, a memory (everything its note did), or an earlier undo; `memman undo list` shows these.
@@ -59,10 +61,10 @@ def undo(place: Place, **meant: str | None) -> Told:
         raise UsageError(f"--since {said['since']} is in the future: nothing was stored since then")
     asked = Asked(said.get("id", ""), said.get("session", ""), since)
     report = preview(place, asked)
-    if report["changed"]:
+    if report["changed"] and not dry_run:
         confirm(f"Take back {report['what']}?", listed=_lines(report, "would be "))
         report = taken_back(place, asked)
-    return Told(report, _tell)
+    return Told(report, partial(_tell, dry_run=dry_run))
 
 
 def _lines(report: dict[str, Any], before: str = "") -> list[str]:
@@ -73,9 +75,12 @@ def _lines(report: dict[str, Any], before: str = "") -> list[str]:
     return ["  ".join(filter(None, row)) for row in rows]
 
 
-def _tell(report: dict[str, Any]) -> None:
-    for line in _lines(report):
+def _tell(report: dict[str, Any], *, dry_run: bool) -> None:
+    for line in _lines(report, "would be " if dry_run else ""):
         text(line)
+    if dry_run and report["changed"]:
+        text("nothing was changed: this was a dry run")
+        return
     back = f"to undo this: memman undo {short(report['id'], note=True)}" if report["changed"] else ""
     text(back or "there is nothing to undo")
 

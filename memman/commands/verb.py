@@ -14,6 +14,72 @@ if TYPE_CHECKING:
     from memman.commands.place import Place
 
 
+# The command -> words that are no verbs of memman's.
+_MEANT = {
+    'recall "…"': "search find query ask lookup grep get",
+    'remember "…"': "add save note learn put new create insert write",
+    "forget ID": "delete del rm remove drop retire",
+    "forget --undo ID": "unforget",
+    "purge ID": "erase wipe",
+    'replace ID "…"': "edit update change correct modify",
+    "list": "ls memories facts notes all",
+    "list --around ID": "timeline",
+    "insights archive --least": "gc",
+    "show ID": "cat view why history versions changes",
+    'show --query "…"': "explain",
+    "log learned": "learned",
+    "log diff": "diff",
+    "log sessions": "sessions",
+    "log cost": "cost",
+    "insights protect ID": "protect pin keep",
+    "insights reinstate ID": "reinstate revert rollback",
+    "install": "setup init enable wire hooks",
+    "uninstall": "disable unwire",
+    "status": "stats info stat state",
+    "log worker": "logs",
+    "lint": "audit quality",
+    "doctor": "check health diagnose verify",
+    "insights verify ID": "confirm renew",
+    "config show": "settings configure env keys",
+    "config set KEY VALUE": "set",
+    "store list": "stores",
+    "store use NAME": "use switch",
+    "backup create": "dump snapshot",
+    "backup restore ID": "restore",
+    "scheduler drain": "drain run process flush",
+    "scheduler start": "start resume",
+    "scheduler stop": "stop pause",
+    "scheduler serve": "serve daemon worker",
+    "scheduler queue list": "queue pending",
+    "scheduler queue retry --all": "retry",
+    "scan --fix": "redact",
+    "graph related ID": "related links edges",
+}
+# Verb of no group -> what groups call it.
+_USUAL = {"delete": "remove", "rm": "remove", "ls": "list", "add": "create", "new": "create", "info": "show"}
+
+MEANT = {word: command for command, words in _MEANT.items() for word in words.split()}
+
+# What is looked for in another group than where it is.
+_ELSEWHERE = {
+    "insights review": "review list",
+    "insights forget": "forget ID",
+    "insights history": "show ID",
+    "graph about": "list --about NAME",
+    "review show": "show ID",
+}
+
+
+def meant(word: str, verbs: list[str], group: str = "") -> str:
+    """Return the command that does what a word stands for, '' where nobody can tell. `group` is where it was asked."""
+    if not group:
+        return MEANT.get(word, "")
+    if there := _ELSEWHERE.get(f"{group} {word}"):
+        return there
+    verb = _USUAL.get(word, "")
+    return f"{group} {verb}" if verb in verbs else ""
+
+
 _STORE = "memman.store"
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -205,7 +271,7 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb that `args` begin with."""
         if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
-            ctx.fail(_unknown(args[0], self.list_commands(ctx)))
+            ctx.fail(_unknown(args[0], self.list_commands(ctx), _path(ctx)))
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's own signature
@@ -218,11 +284,15 @@ def _path(ctx: click.Context) -> str:
     return ctx.command_path.partition(" ")[2]
 
 
-def _unknown(word: str, verbs: list[str]) -> str:
+def _unknown(word: str, verbs: list[str], group: str) -> str:
+    from memman.config.command import runnable
     from memman.model.spelling import similar
 
+    says = f"there is no verb {word[:40]!a}"
+    if command := meant(word, verbs, group):
+        return runnable(f"{says}; `memman {command}` does it")
     nearest = similar(word, verbs)
-    return f"there is no verb {word[:40]!a}" + (f"; did you mean {nearest!r}?" if nearest else "")
+    return f"{says}; did you mean {nearest!r}?" if nearest else says
 
 
 def admit(verb: str, given: dict[str, Any]) -> None:

@@ -282,7 +282,7 @@ def _line(one: Mapping[str, Any], *before: Inside) -> Html:
 def _hits(store: Opened, hits: Sequence[Hit]) -> list[dict[str, Any]]:
     """Return hits with what their scores are made of, and all that is said of a memory."""
     known = {one["uid"]: one for one in store.memories([hit.row.id for hit in hits if not hit.pending])}
-    return [hit | known.get(hit["uid"], {}) for hit in ranked(store, hits)]
+    return [hit | known.get(hit["uid"], {}) for hit in ranked(store, lambda _: (), hits, ())["hits"]]
 
 
 def _hit(hit: Mapping[str, Any], back: str) -> Html:

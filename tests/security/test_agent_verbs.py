@@ -21,7 +21,7 @@ MARKS = """
     QWEN_CODE CLINE_CONNECTOR_CLI_LAUNCH CLINE_NO_INTERACTIVE AI_AGENT MEMMAN_AGENT
 """.split()
 # Verbs that take away what others work on.
-LATER = ("backup remove", "purge", "rule remove", "uninstall")
+LATER = ("backup remove", "insights archive", "purge", "rule remove", "uninstall")
 OUTWARD = (
     ("MEMMAN_LLM_ENDPOINT", "https://elsewhere.example/v1"),
     ("MEMMAN_LLM_API_KEY", "sk-of-somebody-else-0123456789"),
@@ -124,6 +124,7 @@ def _asking(box):
     run(box, ["store", "create", "second"])
     run(box, ["install", "--target", "codex", "--no-wizard"])
     lines = {verb: args for verb, args in calls(names).items() if verb in ASKED}
+    lines["insights archive"] = ["insights", "archive", "--least", "--below", "2"]
     lines["config set"] = ["config", "set", *OUTWARD[0]]
     lines["embed swap"] = ["embed", "swap", "--to", "ollama", "--endpoint", "http://localhost:1", "--model", "m"]
     pair = [f"The {bird} is painted on the {place}." for bird, place in (("stork", "gate"), ("crane", "lift"))]

@@ -30,13 +30,15 @@ MORE = {
     "list --stale": ("list", "--stale"),
     "list --least": ("list", "--least", "--below", "2"),
     "list --about": ("list", "--about", "Redis"),
-    "explained": ("show", "--query", "what caches the invoices of billing"),
+    "undo --dry-run": ("undo", "{spare}", "--dry-run"),
+    "explained": ("show", "--query", "what caches the invoices of billing", "{spare}"),
     "show of the other": ("show", "{other}"),
 }
 PRINTING = {
-    *("forget", "graph related", "insights candidates", "insights feedback"),
-    *("insights list", "insights protect", "insights reinstate", "insights show"),
+    *("forget", "graph related", "insights archive", "insights candidates", "insights feedback"),
+    *("insights list", "insights protect", "insights reinstate", "insights restore", "insights show"),
     *(
+        "insights stale",
         "list",
         "list by day",
         "list plain",
@@ -54,7 +56,7 @@ PRINTING = {
         "review approve",
     ),
     *("review list", "review reject", "rule promote"),
-    *("scope move", "explained", "show", "show of the other", "undo"),
+    *("scope move", "explained", "show", "show of the other", "undo", "undo --dry-run"),
 }
 
 

@@ -44,7 +44,7 @@ def verbs(box):
     plain = (
         ("recall", QUERY),
         ("recall", QUERY, "--history"),
-        ("show", "--query", QUERY, "--history"),
+        ("show", "--query", QUERY, "--history", memory, note, *held),
         ("list", "--status", "all"),
         ("show", memory, note, *held),
         ("list", "--by-day"),

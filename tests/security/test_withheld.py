@@ -38,7 +38,7 @@ def looks(there):
         ("review", "list"),
         *lists,
         ("show", there),
-        ("show", "--query", "tokens of the booking service"),
+        ("show", "--query", "tokens of the booking service", there),
         ("log", "list"),
         ("log", "learned"),
         ("log", "diff"),

@@ -55,6 +55,12 @@ _NOTED = (
 _MOST_NAMED = 1000
 # The lines of the log, but for those of each memory that an undo changed.
 _ONE_LINE = "(verb <> 'undo' OR memory = act)"
+# What a person, or `insights archive --least`, put out of recall as least worth keeping: a status only as it is listed.
+ARCHIVED = "archived"
+_ARCHIVED = (
+    "'archive' = (SELECT verb FROM log WHERE log.memory = memory.uid AND verb IN ('forget', 'archive')"
+    " ORDER BY id DESC LIMIT 1)"
+)
 _BY = {
     "session": "note IN (SELECT note FROM receipt WHERE session = ?1)",
     "source": "source = ?1",
@@ -105,18 +111,19 @@ class Catalogue:
         until: int | None = None,
         scopes: frozenset[int] | None = None,
     ) -> list[dict[str, Any]]:
-        """Return memories, newest first; `status` 'all' means every one."""
+        """Return memories, newest first; `status` 'all' means every one, ARCHIVED those forgotten for their worth."""
+        stands = {"all": None, ARCHIVED: "forgotten"}.get(status, status)
         asked = {
             "category = ?": category,
             "source = ?": source,
-            "status = ?": None if status == "all" else status,
+            "status = ?": stands,
             "valid_from >= ?": since,
             "valid_from < ?": until,
             f"coalesce((SELECT scope FROM scoped WHERE memory = memory.id), {PERSONAL}) {LISTED}": scopes
             and id_list(scopes),
         }
         said = {sql: value for sql, value in asked.items() if value is not None}
-        where = " AND ".join(said) or "1"
+        where = " AND ".join([*said, *([_ARCHIVED] if status == ARCHIVED else [])]) or "1"
         return self._memories(f"{_MEMORY} WHERE {where} ORDER BY id DESC LIMIT ?", (*said.values(), limit))
 
     def memories(self, ids: Sequence[int]) -> list[dict[str, Any]]:

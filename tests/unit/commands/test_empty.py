@@ -9,6 +9,7 @@ EMPTY = {
     "list --stale": "nothing is out of date, as far as can be told",
     "list --least": "no memory is worth so little",
     "list --about heron": "no memory mentions it",
+    "insights stale": "nothing is out of date, as far as can be told",
     "log": "no changes",
     "log learned": "nothing learned since then",
     "log diff": "nothing changed since then",

@@ -10,7 +10,7 @@ import pytest
 
 from memman.commands.export import imported, read, saved
 from memman.commands.forget import forgotten, restore
-from memman.commands.insights import protect, verify
+from memman.commands.insights import archive, protect, verify
 from memman.commands.place import Place
 from memman.commands.remember import target
 from memman.commands.review import approve, reject
@@ -64,6 +64,7 @@ def undone(place, uid):
 VERBS = {
     "forget": (lambda place, uid: forgotten(place, [uid]), True),
     "forget --undo": (lambda place, uid: (forgotten(place, [uid]), restore(place, [uid])), True),
+    "insights archive": (lambda place, uid: archive(place, [uid]), True),
     "undo": (undone, True),
     "purge": (lambda place, uid: purge.purge(place.data, place.name, [uid]), True),
     "import": (brought_in, True),
@@ -90,7 +91,7 @@ def test_a_persons_verb_needs_no_judge_and_the_next_drain_makes_the_vectors(plac
         broken.setattr("memman.judge.judge.Judge.__init__.__defaults__", (f"{tmp_path}/",))
         act(place, uid_of(place, SAID[2]))
         shown = box.recall("who reviews migrations", "other" if verb == "import" else "default")
-        assert (SAID[2] in shown) == (verb not in {"forget", "undo", "purge"})
+        assert (SAID[2] in shown) == (verb not in {"forget", "insights archive", "undo", "purge"})
         assert os.path.lexists(bell_path(place.data)) == moves
         assert idle(place.data) != moves
         box.drain()

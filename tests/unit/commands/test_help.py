@@ -102,13 +102,3 @@ def test_each_installer_is_known(box, tmp_path, monkeypatch, place: str, mark: s
 
     assert told.startswith(by)
     assert command.endswith(update)
-
-
-def test_help_prints_what_the_option_prints(box) -> None:
-    """`memman help`, also with a verb or a verb of a verb; one that does not exist is answered as everywhere."""
-    for words in ((), ("recall",), ("scheduler", "queue"), ("scheduler", "queue", "list")):
-        done, option = box.memman("help", *words), box.memman(*words, "--help")
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout == option.stdout
-    assert "there is no verb 'xyzzy' (see `memman --help`)" in box.memman("help", "xyzzy").stderr
-    assert box.memman("help", "recall", "x").returncode == 2

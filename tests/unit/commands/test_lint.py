@@ -107,6 +107,7 @@ def named(box, *more):
 def test_each_flaw_is_named(many):
     """Once for each kind that it is, with the other memory where there is one."""
     assert named(many) == {
+        "junk": ["ok thanks"],
         "duplicate": ["Run the linter before each commit."],
         "contradictory": [SAID[0]],
         "stale": [SAID[5]],
@@ -128,6 +129,15 @@ def test_pairs_that_a_person_settled_and_other_repositories_are_left_alone(many)
     many.alter("INSERT INTO scope VALUES (8, 'git.example/else#-', '')")
     many.alter("INSERT OR REPLACE INTO scoped VALUES (2, 7), (5, 8)")
     assert linted(many, *only)["counts"] == {}
+
+
+def test_what_is_plain_is_no_junk(box):
+    """A fact that is worth little to the judge is one, and so are what has an end and a decision; chatter is junk."""
+    lasting = ("The kitchen is painted green.", "We considered MySQL 8 but rejected it.", VPN)
+    for text in (*lasting, "ok thanks", "fix the failing test"):
+        box.remember(text)
+    box.drain()
+    assert set(named(box, "--only", "junk")["junk"]) == {"ok thanks", "fix the failing test"}
 
 
 PORT = "which port does the staging database listen on"

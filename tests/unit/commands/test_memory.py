@@ -123,6 +123,8 @@ def test_what_is_restored_and_was_replaced_is_told_to_be_superseded(kept):
         kept.memman("forget", one)
     again = f"to restore it: memman insights reinstate {old}\n"
     assert kept.memman("forget", "--undo", old).stdout == f"superseded again  {old}  {HERON}\n{again}"
+    kept.memman("forget", old)
+    assert kept.memman("insights", "restore", old).stdout == f"superseded again  {old}  {HERON}\n{again}"
     assert kept.memman("insights", "reinstate", old).returncode == 0
     assert HERON in kept.memman("recall", "heron").stdout
 

@@ -64,7 +64,9 @@ def test_a_table_has_heads_and_fits_at_a_terminal(stored, columns):
 
 
 def test_an_undo_says_what_would_be_done_before_it_is(stored):
-    """The question says so; afterwards it is said as done."""
+    """The question and the dry run say so; afterwards it is said as done."""
+    dry = stored.memman("undo", "--since", "1h", "--dry-run").stdout
+    assert dry.count("would be undone") == 3
     done = stored.memman("undo", "--since", "1h")
     assert (done.asked.count("would be undone"), done.stdout.count("would be"), done.stdout.count("undone")) == (
         3,
@@ -102,10 +104,19 @@ def test_of_two_memories_review_asks_which_holds(stored):
     marked(stored, "says otherwise, 61% sure")
     (one,) = json.loads(stored.memman("review", "list", "--json").stdout)
     walked = stored.person("review", "all", answer=lambda said: "q\n" if said.endswith("quit? ") else "")
-    assert "1 of 1: Does the newer replace the older? yes, no, both hold, skip, quit?" in walked.asked
+    assert "1 of 1: Does the newer replace the older? yes, no, both hold, edit, skip, quit?" in walked.asked
     done = stored.memman("review", "approve", one["uid"])
     assert "Does the newer replace the older? [y/N] " in done.asked
     assert stored.store("SELECT status FROM memory ORDER BY id")[0] == "superseded"
+
+
+def test_a_terse_decision_is_no_junk(box):
+    """What was tried and given up is worth keeping; what was said in passing is not."""
+    for text in ("Tried GraphQL for the mobile API, reverted.", "ok thanks"):
+        box.remember(text)
+    box.drain()
+    found = json.loads(box.memman("lint", "--json", "--only", "junk").stdout)["findings"]
+    assert [one["text"] for one in found] == ["ok thanks"]
 
 
 def test_one_is_no_several():

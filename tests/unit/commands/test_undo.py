@@ -92,9 +92,10 @@ def test_a_poisoned_session_is_undone_and_that_too(box):
     verbs = dict(box.store("SELECT verb, count(*) FROM log WHERE id > ? GROUP BY 1", last))
     assert verbs.keys() >= {"add", "supersede", "doubt", "confirm"}, verbs
     assert sum(one != other for one, other in zip(clean, poisoned, strict=True)) > 20
-    assert "would be" in box.person("undo", "--session", "evil", answer=lambda _: "no\n").asked
+    dry = json.loads(box.memman("undo", "--session", "evil", "--dry-run", "--json").stdout)
     assert state(box) == worse
     report = undone(box, "--session", "evil")
+    assert dry | {"id": report["id"]} == report
     assert (asked(box), state(box)) == (clean, before)
     box.drain()
     assert (asked(box), state(box)) == (clean, before)
@@ -302,16 +303,16 @@ def test_notes_and_undos_are_named_by_any_beginning_that_names_no_other(box):
     for part in (notes[0][:-2], notes[0][-8:-3]):
         assert OLD in box.memman("show", part).stdout, part
         assert OLD in box.memman("purge", part, "--dry-run").stdout
-    done = box.memman("undo", notes[0][:4])
+    done = box.memman("undo", notes[0][:4], "--dry-run")
     assert (done.returncode, done.stderr.count("\n")) == (3, 1)
     assert "ambiguous" in done.stderr
     report = undone(box, notes[0][-8:-3])
     for part in (report["id"][:-2], report["id"][-8:-3], report["id"][-8:], report["id"]):
-        assert f"undo {report['id'][-8:]}" in box.person("undo", part, answer=lambda _: "no\n").asked
+        assert f"undo {report['id'][-8:]}" in json.loads(box.memman("undo", part, "--dry-run", "--json").stdout)["what"]
 
 
 def test_a_time_to_come_undoes_nothing(box):
     """It is said so in one line."""
-    done = box.memman("undo", "--since", "2199-01-01")
+    done = box.memman("undo", "--since", "2199-01-01", "--dry-run")
     assert done.returncode == 2
     assert "in the future" in done.stdout + done.stderr

@@ -137,6 +137,14 @@ def test_a_person_settles_it(pair, verb, left):
         assert len(waiting(box)) == 1
 
 
+def test_edited_the_person_s_words_take_both_places(pair):
+    """What the person says supersedes what they said before, and the agent's note is rejected."""
+    box, old, _ = pair
+    box.memman("review", "edit", old, "--text", "The billing API listens on port 7070.")
+    box.drain()
+    assert statuses(box) == {PORT: "superseded", MOVED: "forgotten", "The billing API listens on port 7070.": "current"}
+
+
 def test_replacing_by_id_is_no_other(box):
     """An agent's `replace` of what the user said stands beside it as contradicted; of what agents said, it replaces."""
     (old,) = said(box, PORT)

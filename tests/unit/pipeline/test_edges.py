@@ -72,9 +72,10 @@ def test_about_tells_all_that_mentions_a_name(two, tmp_path):
 
 
 def test_edges_lead_to_no_other_repository(two, tmp_path):
-    """What is related but belongs elsewhere is shown when asked for."""
+    """What is related but belongs elsewhere is counted, and shown when asked for."""
     (mine, *_) = told(two, "list", "--about", "Marabou-2", cwd=tmp_path / "shop")
     found = told(two, "graph", "related", mine["uid"], "--edge", "entity", cwd=tmp_path / "shop")
     assert [one["scope"] for one in found["related"]] == ["shop"]
+    assert found["elsewhere"] == 1
     every = told(two, "graph", "related", mine["uid"], "--edge", "entity", "--all-scopes", cwd=tmp_path / "shop")
     assert {one["scope"] for one in every["related"]} == {"shop", "blog"}

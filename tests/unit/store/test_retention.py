@@ -61,8 +61,8 @@ def old(box):
     return dict(box.store("SELECT text, uid FROM memory"))
 
 
-def test_what_is_least_worth_is_listed_but_for_what_is_protected_or_was_shown(box):
-    """It says why; nothing is put out of recall by that."""
+def test_what_is_least_worth_is_archived_once_a_person_agrees_and_restore_brings_it_back(box):
+    """What is protected, was verified or was shown is kept; nothing is deleted, and all of it is logged."""
     uid = old(box)
     told(box, "insights", "protect", uid[HERON])
     box.alter("INSERT INTO shown(memory, session, way, at) SELECT id, 's', 'recall', 1 FROM memory WHERE text = ?", TEA)
@@ -70,7 +70,39 @@ def test_what_is_least_worth_is_listed_but_for_what_is_protected_or_was_shown(bo
     assert MOSS in listed
     assert "importance 2; 400 d old; shown in 0 sessions" in listed
     assert told(box, "insights", "candidates").count("\n") == 1
+    assert box.person("insights", "archive", "--least", answer=lambda _: "no\n").returncode != 0
     assert MOSS in told(box, "recall", "what grows on the north wall")
+    assert "archived" in told(box, "insights", "archive", "--least")
+    assert MOSS not in told(box, "recall", "what grows on the north wall")
+    assert told(box, "insights", "archive", "--least").strip() == "no memory is worth so little"
+    log = told(box, "log", "list")
+    assert "archive" in log
+    assert "insights archive --least: worth less than 0.1" in log
+    assert told(box, "insights", "restore", uid[MOSS]).startswith("restored")
+    assert MOSS in told(box, "recall", "what grows on the north wall")
+    assert told(box, "insights", "archive", uid[MOSS]).startswith("archived")
+    assert told(box, "insights", "archive", uid[MOSS]).startswith("not in recall already")
+    assert box.store("SELECT count(*) FROM memory") == [3]
+
+
+def test_what_is_archived_is_listed_apart_from_what_is_forgotten(box):
+    """And no longer once it was restored and forgotten, though it is among what is forgotten either way."""
+    for text in (MOSS, "The wiki is in Notion."):
+        box.remember(text)
+    box.drain()
+    uid = dict(box.store("SELECT text, uid FROM memory"))
+
+    def listed(status):
+        return {one["text"] for one in json.loads(told(box, "list", "--status", status, "--json"))}
+
+    told(box, "insights", "archive", uid[MOSS])
+    told(box, "forget", uid["The wiki is in Notion."])
+    assert listed("archived") == {MOSS}
+    assert listed("forgotten") == {MOSS, "The wiki is in Notion."}
+    told(box, "insights", "restore", uid[MOSS])
+    assert listed("archived") == set()
+    told(box, "forget", uid[MOSS])
+    assert listed("archived") == set()
 
 
 def test_no_drain_archives_anything(box):
