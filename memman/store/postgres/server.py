@@ -7,22 +7,26 @@ part that may be a password.
 
 import os
 import ssl
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
 
 import certifi
 import psycopg
 from psycopg import sql
+from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 
 from memman.model.errors import MemmanError, NewerSchema, NoServer, NotSetUp, ServerRefused, UsageError
 
-Connection = psycopg.Connection[tuple[Any, ...]]
+T = TypeVar("T")
 # The schema of the tables that `schema.sql` makes; what an earlier memman made, which was never released, is set aside.
 VERSION = 9
+# Seconds of silence after which a server counts as out of reach: a drain holds its lock meanwhile.
+SILENCE_S = 300.0
 _SCHEMA = __file__.removesuffix("server.py") + "schema.sql"
 # What the address says of these holds before it. Seconds until a connection is there, or is known to be dead.
 _PARAMETERS = {
@@ -96,6 +100,43 @@ _AUTHORITIES = """
 """.split()
 
 
+class Silence(psycopg.OperationalError):
+    """Nothing came or went for longer than is borne."""
+
+
+class Connection(psycopg.Connection[tuple[Any, ...]]):
+    """Waits for its server as long as something comes or goes, and bears a silence of `SILENCE_S`.
+
+    TCP's own timers find a peer that is gone; one that acknowledges and says nothing, as a proxy before a server that
+    hangs, they do not. The driver asks every tenth of a second anyway, so this needs no timer of its own.
+    """
+
+    def wait(self, gen: PQGen[T], *args: Any, **given: Any) -> T:
+        """Wait for what `gen` asks. Raises Silence, after which the connection is closed."""
+        try:
+            return super().wait(_attended(gen), *args, **given)
+        except Silence:
+            self.pgconn.finish()
+            raise
+
+
+def _attended(gen: PQGen[T]) -> Generator[Any, Any, T]:
+    """Pass on what `gen` waits for. Raises Silence where none of it comes for `SILENCE_S`."""
+    try:
+        wanted = next(gen)
+        since = time.monotonic()
+        while True:
+            ready = yield wanted
+            if ready:
+                since = time.monotonic()
+            elif time.monotonic() - since > SILENCE_S:
+                raise Silence(f"it sent nothing for {SILENCE_S:.0f} s")
+            wanted = gen.send(ready)
+    except StopIteration as end:
+        found: T = end.value
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What a server says of itself and of us: its schema, what it calls itself, and our role."""
@@ -123,7 +164,7 @@ class Server:
         if self._db is None or self._db.closed:
             self._known = None
             with self.translated():
-                self._db = psycopg.connect(
+                self._db = Connection.connect(
                     **{**_PARAMETERS, **secured(self.parameters), **self.parameters},
                     autocommit=True,
                     prepare_threshold=None,
