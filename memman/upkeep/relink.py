@@ -1,9 +1,10 @@
 """Working out edges and the text index of an open store again, as the rules of today would have it."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +13,57 @@ from memman.model.records import Fingerprint
 from memman.model.vocabulary import HIDDEN
 from memman.pipeline.link import LINKERS, Subject, connected
 from memman.sqlite import LISTED, id_list
+from memman.store.filters import Filters
 from memman.store.sqlite import vectors, words
-from memman.store.sqlite.relinking import PastReader
+from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
+from memman.store.sqlite.vectors import Partition
 
 # Memories a transaction: a tenth of a second's work, and more than the facts of any note.
 BATCH = 128
+
+
+class _Earlier(Filters):
+    """Admits what was current before row `memory` was recorded at `at` (Unix milliseconds)."""
+
+    memory: int = 0
+    at: int = 0
+
+    def conditions(self) -> list[tuple[str, Any]]:
+        """Return (SQL over memory `m` with one placeholder, value) for each condition."""
+        return [("m.id < ?", self.memory), ("(m.retired_at IS NULL OR m.retired_at >= ?)", self.at)]
+
+
+class _PastReader(SqliteReader):
+    """Reads of the memories before row `memory` as at `at`: superseded ones are current, hidden ones are not."""
+
+    def __init__(self, today: SqliteReader, memory: int, at: int) -> None:
+        self.today, self.db, self.has_vectors = today, today.db, today.has_vectors
+        self.horizon = memory
+        self.current = (
+            f"m.id < {memory:d} AND m.status NOT IN {HIDDEN} AND (m.retired_at IS NULL OR m.retired_at >= {at:d})"
+        )
+        self._filters = _Earlier(history=True, memory=memory, at=at)
+
+    def nearest(
+        self,
+        embedder: int,
+        code: bytes,
+        filters: Filters,  # noqa: ARG002 - the past is the filter
+        limit: int,
+        cells: Sequence[int] = (),
+    ) -> list[tuple[int, int]]:
+        """Return (id, Hamming distance in bits) of the sign codes nearest to `code` at that time."""
+        return super().nearest(embedder, code, self._filters, limit, cells)
+
+    def filtered(self, ids: Iterable[int], filters: Filters) -> set[int]:  # noqa: ARG002 - the past is the filter
+        """Return those of `ids` that were current at that time."""
+        return super().filtered(ids, self._filters)
+
+    def partition(self, embedder: int) -> Partition:
+        """Return the partition of `embedder`'s vectors, that of today."""
+        return self.today.partition(embedder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +155,7 @@ def _relink_note(store: SqliteStore, unit: SqliteUnit, note: Sequence[_Memory], 
     )
     for memory in ids:
         unit.unlink(tuple(LINKERS), memory)
-    unit.link(connected(PastReader(store.reader, ids[0], note[0].recorded_at), subject))
+    unit.link(connected(_PastReader(store.reader, ids[0], note[0].recorded_at), subject))
 
 
 def _about(store: SqliteStore, ids: Sequence[int], judge: Fingerprint) -> Vectors:
