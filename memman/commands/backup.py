@@ -172,6 +172,10 @@ _NAMED = 20
 
 
 def _ask_to_repair(place: Place, *, queue: bool) -> None:
+    from memman.recovery.repair import missing
+
+    if not (queue or place.exists):
+        raise missing(place.name)
     confirm(f"Rebuild {'the queue' if queue else f'store {place.name!r}'} from its undamaged parts?")
 
 

@@ -17,13 +17,14 @@ _LONGEST = 4096
 _TYPED = 4
 
 
-def confirm(question: str, word: str = "", listed: Iterable[str] = ()) -> None:
+def confirm(question: str, word: str = "", listed: Iterable[str] = (), *, whole: str = "") -> None:
     """Ask a person at their terminal about the lines `listed`; raise ForPeople unless the answer is yes.
 
-    Where there is a `word`, that has to be typed instead.
+    Where there is a `word`, that has to be typed instead, or more of the `whole` that it begins.
     """
     said = _answer(question, f"Type {word} to go on: " if word else "[y/N] ", listed)
-    if said != word if word else said.lower() not in {"y", "yes"}:
+    typed_on = said.startswith(word) and whole.startswith(said)
+    if not (said == word or typed_on) if word else said.lower() not in {"y", "yes"}:
         raise ForPeople(f"cancelled: the answer was not {word or 'yes'}")
 
 

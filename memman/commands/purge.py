@@ -49,7 +49,7 @@ def purge(place: Place, *, dry_run: bool = False, **meant: Any) -> Told:
         seen = [*told, "nothing was deleted: this was a dry run"]
         return Told({kind: [one["uid"] for one in rows] for kind, rows in kinds.items()}, lambda _: lines(seen))
     question = "Delete this permanently?" if len(texts) == 1 else f"Delete these {len(texts)} permanently?"
-    confirm(question, typed([*texts]), told)
+    confirm(question, typed([*texts]), told, whole=next(iter(texts)) if len(texts) == 1 else "")
     receipt = recovery.purge(place.data, place.name, found)
     heard = not address(place.data, place.name) or _told_server(place)
     return Told(receipt, lambda receipt: lines(_told(place, receipt, heard=heard)))

@@ -16,6 +16,7 @@ import apsw
 
 from memman.clock import now_ms
 from memman.config import stores
+from memman.config.drain_by_write import ask
 from memman.config.places import fsync_folder, make_file, make_folder, open_file, queue_path, store_path
 from memman.config.purged import Tombstones
 from memman.config.schedule import refuse_stopped
@@ -87,12 +88,20 @@ class Repaired:
     replaced: int = 0
 
 
+def missing(store: str) -> UnknownStore:
+    """Say that a store has no file, and what may bring it back."""
+    says = (
+        f"store {store!r} has no file to repair: `memman backup list` shows what `memman backup restore ID` brings back"
+    )
+    return UnknownStore(says)
+
+
 def repair(data: str, store: str) -> Repaired:
     """Make a store anew from its log. Raises Busy while a drain is at work, and UnknownStore."""
     refuse_stopped(data, "repair")
     path, done = store_path(data, stores.checked(store)), Repaired(f"store {store!r}")
     if not _there(path):
-        raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
+        raise missing(store)
     with drain_lock(data):
         sweep(data)
         done.wrong = _troubles(path, STORE)
@@ -113,6 +122,7 @@ def repair(data: str, store: str) -> Repaired:
             done.aside = commit()
     with suppress(MemmanError), closing(Queue(data)) as queue:  # one that is damaged too is repaired by itself
         queue.set_meta(UPGRADING, "1")
+    ask(data)  # for what was noted while the store could not be read
     return done
 
 

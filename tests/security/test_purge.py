@@ -298,8 +298,10 @@ def test_a_purge_names_what_it_deletes_and_is_answered_with_it(box):
     assert f"Type {first[:4]} to go on" in declined.asked
     assert "Type 2 to go on" in box.person("purge", first, second, answer=no).asked
     assert box.person("purge", first, answer=lambda asked: no(asked).replace("no", "yes")).returncode == 77
+    assert box.person("purge", first, answer=lambda asked: no(asked).replace("no", first[:4] + "x")).returncode == 77
     assert box.store("SELECT note FROM memory ORDER BY id") == uids
-    assert box.person("purge", first, second).returncode == 0
+    assert box.person("purge", first, answer=lambda asked: no(asked).replace("no", first[:8])).returncode == 0
+    assert box.person("purge", second).returncode == 0
     assert box.store("SELECT note FROM memory") == []
 
 

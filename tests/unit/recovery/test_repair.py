@@ -6,6 +6,7 @@ from contextlib import closing
 import apsw
 import pytest
 
+from memman.config.schedule import silence
 from memman.hot.recall import found
 from memman.model.records import Draft, Fact
 from memman.queue.append import append
@@ -376,3 +377,21 @@ def test_a_damaged_name_of_a_host_is_that_of_the_backup(box):
     assert done.wrong
     assert done.damaged == done.replaced
     assert (states(box), box.store("SELECT name FROM host WHERE id = 1")) == (before, [name])
+
+
+def test_a_repair_asks_for_a_drain_of_what_waited_meanwhile(stored):
+    """A note that was taken while the store could not be read is not left until somebody writes again."""
+    put(stored.store_path(), 100, 0)
+    stored.remember("One more.")
+    silence(str(stored.data))
+    assert repair(str(stored.data), "default").wrong
+    assert silence(str(stored.data))
+
+
+def test_a_store_without_a_file_is_not_asked_about(stored):
+    """What brings it back is a backup, and that is said before anything is asked."""
+    for path in stored.store_path().parent.glob("memman.db*"):
+        path.unlink()
+    done = stored.person("repair")
+    assert (done.returncode, done.asked) == (11, "")
+    assert "store 'default' has no file to repair: " in done.stderr
