@@ -33,8 +33,8 @@ AGAIN = 0.8
 # How a correction may begin: a word or two before a comma or a colon.
 _OPENING = re.compile(r"^\w+(?: \w+)?[,:]\s+(?=\w)")
 _WORDS = re.compile(r"\w+")
-# With an opening, and this sure of it by itself, the judge takes another figure for a correction.
-SAID_SO = 0.8
+# With an opening, and as sure of it as this, the judge takes another figure for a correction.
+SAID_SO = 0.3
 _CLAUSE = re.compile(r"(?:[^\s:;]*[^\s:;.!?]\s+){3,}[^\s:;]+(?=[:;]\s)")
 # A statement, and the memories it is compared with.
 Group = tuple[str, tuple[str, ...]]
@@ -114,7 +114,7 @@ def _ended(new: str, olds: tuple[str, ...], judge: Judge) -> tuple[list[Relation
     for n, old in enumerate(olds):
         if found[n][1] < SURE and judged[n].ends >= LEAST and _other_figure(old, bare):
             sure = bare != new and judged[n].ends >= SAID_SO
-            found[n] = max(found[n][0], SAID_SO if sure else LIKELY), SURE if sure else MAYBE
+            found[n] = max(found[n][0], AGAIN if sure else LIKELY), SURE if sure else MAYBE
     ended = max(range(len(olds)), key=lambda n: (found[n][1], found[n][0]))
     rest = [n for n, (_, band) in enumerate(found) if band < SURE and found[ended][1] == SURE]
     there = judge.relations([(olds[ended], olds[n]) for n in rest])
