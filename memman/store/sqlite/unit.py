@@ -118,12 +118,16 @@ class SqliteUnit:
         before = self._state(old)
         if before["status"] != "current" or scopes.keeps_apart(self.db, new, old):
             return False
-        successor = self.uid(new)
+        successor, claims = self.uid(new), self._claims(before["uid"])
         valid_to = max(valid_to, before["valid_from"])
         status = {"status": "superseded", "valid_to": valid_to, "retired_at": at, "superseded_by": successor}
         self._settle(at, old, "supersede", status, {records.MAYBE: None}, why)
         if beliefs.marked(self.db, new) == old:
             self.record(at, successor, "settle", {records.MAYBE: None})
+        if claims and beliefs.statements(self.db, [new])[new].lone:
+            for uid, sure in claims.items():  # an agent's second word for it is against what its first was against
+                if row := index.row_of(self.db, uid):
+                    self.contradict(new, row, at, why, sure=sure == records.SURELY)
         return True
 
     def carry_out(self, what: str, old: int, new: int, at: int, valid_to: int, why: str) -> bool:

@@ -155,6 +155,8 @@ def test_replacing_by_id_is_no_other(box):
     new = box.store("SELECT uid FROM memory ORDER BY id")[1]
     remember(box, "The billing API listens on port 7070.", "one", replaces=new)
     assert statuses(box)[MOVED] == "superseded"
+    assert PORT in box.recall(ASKED)[0]
+    assert [one["why"] for one in waiting(box)] == ["replaced on request"]  # the new one is against it too
 
 
 def test_a_replacement_that_waits_hides_nothing_of_the_user_s(box):
