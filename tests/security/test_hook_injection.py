@@ -61,7 +61,8 @@ def _commands(box):
     settings = [
         box.data.parent / path for path in (".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json")
     ]
-    found = [command for path in settings for command in parts.commands(json.loads(path.read_text())["hooks"])]
+    blocks = [parts.groups(json.loads(path.read_text())["hooks"]) for path in settings]
+    found = [one["command"] for block in blocks for some in block.values() for group in some for one in group["hooks"]]
     # The plugins of the others start the launcher themselves, without a shell.
     found += [
         f"{box.data}/bin/memman hook {event} --host {host}" for host in ("opencode", "openclaw") for event in EVENTS

@@ -194,7 +194,7 @@ class Hostile:
 
 def contents(box, name):
     """Return all that a store holds, row by row."""
-    tables = ("memory", "receipt", "link", "mention", "record", "entity")
+    tables = ("memory", "receipt", "link", "record")
     return {table: sorted(box.store(f"SELECT * FROM {table}", name=name), key=repr) for table in tables}
 
 

@@ -8,7 +8,6 @@ import apsw
 from memman.model.terms import index_terms
 from memman.model.text import questions as asked
 from memman.model.vocabulary import HIDDEN
-from memman.store.sqlite import vectors
 
 # Two neighbours either side: the measured optimum of the context column.
 _NEIGHBOURS = 2
@@ -35,6 +34,8 @@ def renew(db: apsw.Connection, memories: Sequence[int]) -> list[int]:
 
     Return all of these.
     """
+    from memman.store.sqlite import vectors  # loads numpy
+
     around = touched(db, memories)
     index(db, around)
     vectors.outdate(db, around)

@@ -244,7 +244,7 @@ def test_a_damaged_store_is_to_be_repaired_first(box):
     box.drain()
     take(str(box.data))
     ruin(box.store_path())
-    assert "memman repair --store default" in restored(box, code=12)
+    assert "memman doctor" in restored(box, code=12)
     assert box.store_path().read_bytes()[:11] == b"no database"
     box.person("repair")
     assert box.store("SELECT note FROM memory") == [uid]
