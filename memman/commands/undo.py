@@ -169,6 +169,12 @@ def _made(what: str, store: Opened, acts: Collection[str], waiting: list[dict[st
 
 
 OUTCOME = "undone"
+# What is said of a part of its state that a memory has again, or has no longer.
+_PARTS = {
+    records.UNTIL: ("with its earlier end", "without an end"),
+    records.PROTECTED: ("protected again", "no longer protected"),
+    records.VERIFIED: ("verified as before", "no longer verified"),
+}
 # What became of a memory, by its status afterwards; one that was hidden before is restored.
 _BECAME = {"current": "current again", "superseded": "superseded again", "forgotten": "undone"}
 
@@ -263,6 +269,10 @@ def _became(one: "Changed") -> Iterator[str]:
     if before != after:
         where = label(*after) or PERSONAL
         yield f"{kind} of {where} again" if one.was(RULE) != (None, None) or kind == "rule" else f"{where} again"
+    for part, (again, no_longer) in _PARTS.items():
+        was, now = one.was(part)
+        if was != now:
+            yield again if now else no_longer
     for part in one.before.keys() | one.after.keys():
         name, key = records.split(part)
         if name == records.EVIDENCE and key[0] in FEEDBACK and part not in one.after:

@@ -22,8 +22,11 @@ from memman.store.sqlite.unit import SqliteUnit, differing
 INHERITED, CHANGED = "is still superseded by later memories", "was changed since"
 # What a note is that nothing stored is left of, or ever came.
 _GONE = "('purged', 'undone')"
-# Verbs without a note that a session, or a time, is undone by.
-_DONE = f"verb IN ('forget', 'archive', 'reinstate') OR verb = 'feedback' AND after ->> '$.why' IN {FEEDBACK}"
+# What verbs without a note did, which a session, or a time, is undone by: not what was compared between machines.
+_DONE = f"""(verb IN (
+    'forget', 'archive', 'restore', 'reinstate', 'approve', 'reject', 'supersede', 'keep', 'expire', 'protect',
+    'unprotect', 'verify', 'move'
+) AND act NOT GLOB '{records.PAIR}*' OR verb = 'feedback' AND after ->> '$.why' IN {FEEDBACK})"""
 _LATEST = 2**62
 # What took the place of a hidden memory, and is not hidden itself.
 _HEIR = f"""
@@ -182,7 +185,7 @@ def of_session(db: apsw.Connection, session: str) -> list[str]:
 
 
 def since(db: apsw.Connection, moment: int) -> list[str]:
-    """Return the acts since a moment: notes that are stored, and what was forgotten, reinstated and reported."""
+    """Return the acts since a moment: notes that are stored, and what verbs changed."""
     verbs = f"SELECT DISTINCT act FROM log WHERE ({_DONE}) AND at >= ?"
     return [*_notes(db, "at >= ?", moment), *(act for (act,) in db.execute(verbs, (moment,)))]
 

@@ -285,6 +285,25 @@ def test_what_a_session_forgot_and_reported_is_undone(box, way):
     assert box.recall("where does billing run") == []
 
 
+def test_since_a_time_whatever_a_person_changed_is_taken_back(box):
+    """What was protected, ended, restored or approved, too; not only notes and what was forgotten."""
+    kept, gone = (box.remember(text) for text in ("Alpha is the cache.", "Beta is the queue."))
+    box.drain()
+    uids = dict(box.store("SELECT note, uid FROM memory"))
+    box.memman("forget", uids[gone])
+    for table in ("record", "receipt"):
+        box.store(f"UPDATE {table} SET at = at - 9000000")
+    box.person("insights", "protect", uids[kept])
+    box.memman("insights", "expire", uids[kept])
+    box.memman("forget", "--undo", uids[gone])
+    report = undone(box, "--since", "2h")
+    assert {one["id"]: one["became"] for one in report["memories"]} == {
+        uids[kept]: "without an end; no longer protected",
+        uids[gone]: "undone",
+    }
+    assert box.store("SELECT text FROM memory WHERE status = 'current'") == ["Alpha is the cache."]
+
+
 def test_a_time_since_which_nothing_came_is_told_plainly(box):
     """In one line, which says that there is nothing to undo."""
     done = box.memman("undo", "--since", "2h")
