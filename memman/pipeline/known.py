@@ -8,6 +8,7 @@ from memman.config.scope import REPOSITORY
 from memman.config.scope import same as one_place
 from memman.embed.static import sign_code
 from memman.llm.builtin.split import extent, sentences
+from memman.model.names import mentions
 from memman.model.records import Fact, Note, Verdict
 from memman.model.uid import memory_uid
 from memman.pipeline.candidates import lexical
@@ -56,7 +57,7 @@ def known(tools: Tools, plan: Plan) -> Iterable[Verdict]:
             holding = [c for c in offered if c.uid not in retired]
             uid = next((c.uid for c in holding if same(fact.text, c.text)), "")
             if not uid and plan.note.channel == "noted":
-                uid = next((c.uid for c in holding if c.source == USER and _noted(tools, c.text, fact.text)), "")
+                uid = next((c.uid for c in holding if c.source == USER and _noted(tools, c.text, fact)), "")
             uid = uid or _wished_elsewhere(tools, plan, fact)
         if uid:
             yield Verdict(n, "NONE", uid, "already known")
@@ -131,10 +132,12 @@ def _rephrased(tools: Tools, text: str, shown: Sequence[str], here: Filters) -> 
     return any(rephrases(relation, text, one) for relation, one in zip(judged, texts, strict=True))
 
 
-def _noted(tools: Tools, text: str, line: str) -> bool:
-    """Whether a line says again, in an agent's words, what a memory says."""
-    relation = tools.judge.relation(text, line)
-    return relation.same >= SURELY and rephrases(relation, line, text)
+def _noted(tools: Tools, text: str, line: Fact) -> bool:
+    """Whether a line says again, in an agent's words, what a memory says, and names nothing that it does not."""
+    relation = tools.judge.relation(text, line.text)
+    if relation.same < SURELY or not rephrases(relation, line.text, text):
+        return False
+    return all(mentions(text, entity) for entity in line.entities)
 
 
 # Memories that a fact is compared with, the likest first.

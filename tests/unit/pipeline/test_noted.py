@@ -257,6 +257,16 @@ def test_a_heading_before_a_colon_shows_nothing():
     assert [bool(heard(judge, typed)[1]) for typed in (*headed, *SHOWN[:5])] == [False] * 5 + [True] * 5
 
 
+def test_a_line_that_names_something_new_is_no_news_told_again(box, session):
+    """In another language the judge took the change for what it changes, and confirmed that."""
+    session.turn("We deploy on Vercel.", "Good.\n\nNoted: The shop is deployed on Vercel.")
+    box.drain()
+    session.turn(
+        "Wir deployen ab jetzt auf Fly statt auf Vercel.", "Gut.\n\nNoted: Wir deployen auf Fly statt auf Vercel."
+    )
+    assert "Wir deployen auf Fly statt auf Vercel." in kept(box)
+
+
 def test_an_agents_own_line_stands_below_what_says_so(box, session):
     """It begins the next session all the same."""
     line = "The import is slow because of a missing index."
