@@ -296,6 +296,13 @@ def cost(store: Opened, *, since: str = "7d") -> dict[str, Any]:
     return {"spent": named, "shown": sql.costs(store.db, begun)}
 
 
+def last_here(store: Opened) -> str:
+    """Return the last session that stored something here, but for the caller's. Raises UnknownId."""
+    if last := last_session(store.db, standing(), store.place.session, newest=store.reader.last()):
+        return last[1]
+    raise UnknownId("no session has stored anything here yet")
+
+
 def left(store: Opened, part: str) -> dict[str, Any]:
     """Return the session whose id begins with `part`, or the LAST, with the memories that it made and was shown.
 
@@ -304,10 +311,7 @@ def left(store: Opened, part: str) -> dict[str, Any]:
     from memman.store.sqlite.undo import one_of
 
     known = {one["session"]: one for one in sessions(store)}
-    if part == LAST:
-        if not (last := last_session(store.db, standing(), store.place.session, newest=store.reader.last())):
-            raise UnknownId("no session has stored anything here yet")
-        part = last[1]
+    part = last_here(store) if part == LAST else part
     one = known[one_of(known, part, "session")]
     ids, told = (find(store.db, one["session"]) for find in (sql.made, sql.shown))
     before = superseded_texts(store.db, ids)

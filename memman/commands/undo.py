@@ -12,6 +12,7 @@ import click
 
 from memman.belief import FEEDBACK
 from memman.clock import now_ms
+from memman.commands.log import LAST, last_here
 from memman.commands.person import confirm
 from memman.commands.place import Opened, Place, checked, expected, note_of, opened, writing
 from memman.commands.printing import acted, short, table, tallied, text, when
@@ -42,7 +43,7 @@ LIST = "list"
 
 @verb(shows=Told)
 @click.argument("id_", required=False, metavar="[ID | list]")
-@click.option("--session", metavar="S", help="Undo everything that a session wrote, forgot and reported.")
+@click.option("--session", metavar="S", help="Undo all that a session, or the `last` here, wrote, forgot and reported.")
 @click.option("--since", metavar="TIME", help="Undo everything since: 2026-11-01T10:00, 7d, 2h, yesterday.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be undone.")
 def undo(place: Place, *, dry_run: bool = False, **meant: str | None) -> Told:
@@ -119,7 +120,8 @@ def selected(store: Opened, asked: Asked) -> Selected:
     """Find what is asked for. Raises UnknownId, AmbiguousId and UsageError."""
     db, name, queue = store.db, store.name, store.queue
     if asked.session:
-        session = log.one_of({*log.sessions(db), *queue.sessions(name)}, asked.session, "session")
+        named = last_here(store) if asked.session == LAST else asked.session
+        session = log.one_of({*log.sessions(db), *queue.sessions(name)}, named, "session")
         waiting = queue.rows(name, session=session)
         return _made(f"session {session}", store, log.of_session(db, session), waiting)
     if asked.since is not None:

@@ -126,7 +126,8 @@ def _elsewhere(asked: Asked) -> str:
     told = ", ".join(f"{counted(count, 'memory')} of {plain(scope)}" for scope, count in counts.items())
     of = f"--store {asked.store} " * (asked.store != stores.DEFAULT)
     again = f"`memman recall {of}--all-scopes {quoted(plain(asked.query, _LONGEST))}`"
-    return runnable(f"memman: nothing here; {told} would answer: {again}\n")
+    asking = "; only if your user wants that" if agent() else ""
+    return runnable(f"memman: nothing here; {told} would answer{asking}: {again}\n")
 
 
 def _query(words: "Sequence[str]") -> str:

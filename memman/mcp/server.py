@@ -90,7 +90,8 @@ def _ran(work: "Callable[..., int]", *given: "Any", words: str) -> tuple[int, st
 
 def _callable(said: str, takes: "Mapping[str, Any]") -> str:
     """Name arguments and tools where a verb names options and commands: a client may have no shell."""
-    said = re.sub(r"would answer: `.*`", "would answer: call recall with all_scopes: true", said)
+    again = "would answer; only if your user wants that: call recall with all_scopes: true"
+    said = re.sub(r"would answer[^`]*: `.*`", again, said)
     said = re.sub(r" \(see `[^`]* --help`\)", "", said)
     for name in takes:
         said = said.replace(f"--{name.replace('_', '-')}", name)

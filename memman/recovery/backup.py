@@ -145,7 +145,8 @@ def found(data: str, part: str) -> str:
     ids = list(listed(data))
     named = ids[:1] if part == NEWEST else [part] if part in ids else [name for name in ids if name.startswith(part)]
     if not named:
-        raise UnknownId(f"there is no backup {part[:80]!a}: `memman backup list` shows them")
+        none = "there is no backup yet: `memman backup create` makes one"
+        raise UnknownId(f"there is no backup {part[:80]!a}: `memman backup list` shows them" if ids else none)
     if len(named) > 1:
         raise AmbiguousId(f"{part} is ambiguous, give more characters: {', '.join(sorted(named)[:5])}")
     return named[0]

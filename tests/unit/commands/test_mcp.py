@@ -153,7 +153,9 @@ def test_what_other_repositories_know_is_a_call_away(box, tmp_path):
     box.drain()
     with Client(box, cwd=here) as client:
         said, _ = client.call("recall", query="where is billing deployed?")
-        assert said.endswith("1 memory of there would answer: call recall with all_scopes: true")
+        assert said.endswith(
+            "1 memory of there would answer; only if your user wants that: call recall with all_scopes: true"
+        )
         assert TEXT in client.call("recall", query="where is billing deployed?", all_scopes=True)[0]
 
 

@@ -304,6 +304,16 @@ def test_since_a_time_whatever_a_person_changed_is_taken_back(box):
     assert box.store("SELECT text FROM memory WHERE status = 'current'") == ["Alpha is the cache."]
 
 
+def test_the_last_session_is_undone_by_that_word(box):
+    """As `log --session last` shows it."""
+    for session in ("one", "two"):
+        box.remember(f"The heron of session {session} nests by the river.", agent="tester", session=session)
+        box.drain()
+    assert [one["text"] for one in undone(box, "--session", "last")["memories"]] == [
+        "The heron of session two nests by the river."
+    ]
+
+
 def test_a_time_since_which_nothing_came_is_told_plainly(box):
     """In one line, which says that there is nothing to undo."""
     done = box.memman("undo", "--since", "2h")

@@ -91,6 +91,10 @@ def test_an_empty_recall_says_which_scope_would_answer(two, tmp_path):
             "memman: nothing here; 2 memories of shop would answer: "
             f"`{box.script} recall --all-scopes 'what'\\''s npm for'`\n"
         )
+    box.environ["CLAUDECODE"] = "1"
+    asked = box.memman("recall", "what's npm for", cwd=other).stderr
+    del box.environ["CLAUDECODE"]
+    assert "2 memories of shop would answer; only if your user wants that: `" in asked
     assert box.memman("store", "create", "work").returncode == 0
     said(box, one, "remember", "--store", "work", "npm is mirrored.")
     assert "recall --store work --all-scopes npm`" in box.memman("recall", "--store", "work", "npm", cwd=other).stderr

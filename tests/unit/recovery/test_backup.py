@@ -248,6 +248,7 @@ def test_nothing_is_no_backup(box):
     """Before the first note there is nothing to back up."""
     assert "nothing to back up yet" in run(box, "backup", "create", code=2)
     assert run(box, "backup", "list") == "no backups\n"
+    assert "there is no backup yet" in run(box, "backup", "restore", "latest", code=3)
 
 
 def test_a_damaged_store_is_not_backed_up_unnoticed(box):
