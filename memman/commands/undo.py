@@ -120,8 +120,9 @@ def selected(store: Opened, asked: Asked) -> Selected:
     """Find what is asked for. Raises UnknownId, AmbiguousId and UsageError."""
     db, name, queue = store.db, store.name, store.queue
     if asked.session:
-        named = last_here(store) if asked.session == LAST else asked.session
-        session = log.one_of({*log.sessions(db), *queue.sessions(name)}, named, "session")
+        known = {*log.sessions(db), *queue.sessions(name)}
+        named = last_here(store) if asked.session == LAST and LAST not in known else asked.session
+        session = log.one_of(known, named, "session")
         waiting = queue.rows(name, session=session)
         return _made(f"session {session}", store, log.of_session(db, session), waiting)
     if asked.since is not None:
