@@ -44,6 +44,6 @@ def upgrade(folder: str) -> None:
     """Do what idle drains do after an upgrade of the rules for secrets; a store just built leaves nothing to do."""
     if due(store_path(folder, "default")):
         store = open_store(folder, "default")
-        while asyncio.run(screen(("default",), lambda name: store, lambda: False, lambda: None))[0]:  # noqa: ARG005
+        while asyncio.run(screen(("default",), lambda name: store, lambda: False, lambda: None)):  # noqa: ARG005
             pass
         store.close()
