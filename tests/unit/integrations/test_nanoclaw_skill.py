@@ -152,6 +152,7 @@ def test_the_container_starts_with_memman_wired_and_drained(tmp_path: Path) -> N
             [group] = settings["hooks"]["UserPromptSubmit"]
             assert f"{data}/bin/memman" in group["hooks"][0]["command"]
             assert (data / "data/global").resolve() == shared
+            until(lambda: "kind=serve" in (data / "schedule").read_text())
             text = (home / ".claude/settings.json").read_bytes()
             again = subprocess.run(
                 [SKILL / "memman-start.sh"], env=env, capture_output=True, timeout=PATIENCE, check=True
