@@ -15,7 +15,7 @@ NAMES = [*reversed(CLIENTS)]
 # are tried with the worst only.
 SPARED = {"openclaw": ("hangs",), "qwen": ("hangs", "lost its data")}
 PROMPT = "Where is the staging cluster?"
-PATIENCE = 15.0  # seconds that a turn may take beyond its usual time; a program that hangs does so for longer
+PATIENCE = 45.0  # seconds that a turn may take beyond its usual time; a program that hangs does so for twice as long
 Breakage = Callable[[House], AbstractContextManager[None]]
 
 
@@ -66,7 +66,7 @@ def stopped(house: House) -> Iterator[None]:
 BREAKAGES: dict[str, Breakage] = {
     "fails": behaving("echo broken >&2; exit 1"),
     "prints garbage": behaving("cat >/dev/null; printf 'not JSON {\\377\\n'"),
-    "hangs": behaving("exec sleep 30"),
+    "hangs": behaving("exec sleep 90"),
     "is stopped": stopped,
     "is uninstalled": without(lambda house: house.program.parents[1]),
     "lost its data": without(lambda house: house.home / ".memman"),
