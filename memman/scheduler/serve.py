@@ -14,7 +14,8 @@ from memman.locks import alone
 from memman.model.errors import MemmanError
 from memman.scheduler.control import changing
 
-POLL = 0.1  # seconds between two looks
+# Seconds between two looks: the bell is a file, and a signal or a child's end is noticed by the next look.
+POLL = 0.1
 REST = 1.0  # seconds after which a bell that cannot be silenced is heard again
 # Seconds after it was asked to stop at which a drain is told so, told to give up what is in flight, and killed.
 PRESSURE = ((0.0, signal.SIGTERM), (0.8, signal.SIGTERM), (1.5, signal.SIGKILL))
